@@ -3,13 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The text is formed aside first, so that a caller may pass the old text as an argument. */
 enum err_code err_set(struct err *e, enum err_code code, const char *fmt, ...)
 {
     if (e) {
+        char text[sizeof e->text];
         va_list ap;
         va_start(ap, fmt);
-        vsnprintf(e->text, sizeof e->text, fmt, ap);
+        vsnprintf(text, sizeof text, fmt, ap);
         va_end(ap);
+        memcpy(e->text, text, sizeof text);
         e->code = code;
     }
     return code;

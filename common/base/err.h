@@ -13,21 +13,21 @@
 
 enum err_code {
     ERR_OK = 0,
-    ERR_REJECTED = 1,      /* a proof that does not verify (also rapidsnark's general failure) */
-    ERR_USAGE = 2,         /* the command line is wrong */
-    ERR_IO = 3,            /* a file cannot be opened, read or written; it shrank while read */
-    ERR_FORMAT = 4,        /* a file is malformed: magic, version, sections, bounds, counts */
-    ERR_VALUE = 5,         /* a value is out of range: element >= modulus, point off its curve */
-    ERR_MISMATCH = 6,      /* files that do not belong together: curve, counts, domain */
-    ERR_UNSATISFIED = 7,   /* the witness does not satisfy the circuit */
-    ERR_MEMORY = 8,        /* no memory, or a budget that can never hold the request */
-    ERR_UNSUPPORTED = 9,   /* valid, but not something that this build does (plonk key, ...) */
-    ERR_UNAVAILABLE = 10,  /* no instance is running, or it does not answer */
-    ERR_REFUSED = 11,      /* the desk said no: queue full, quota, same id with other content */
-    ERR_CANCELLED = 12,    /* the job was cancelled */
-    ERR_DEADLINE = 13,     /* the job ran past its time limit */
-    ERR_FAILED = 14,       /* the job failed for a stated reason */
-    ERR_INTERNAL = 70,     /* our own invariant is broken */
+    ERR_REJECTED = 1,     /* a proof that does not verify (also rapidsnark's general failure) */
+    ERR_USAGE = 2,        /* the command line is wrong */
+    ERR_IO = 3,           /* a file cannot be opened, read or written; it shrank while read */
+    ERR_FORMAT = 4,       /* a file is malformed: magic, version, sections, bounds, counts */
+    ERR_VALUE = 5,        /* a value is out of range: element >= modulus, point off its curve */
+    ERR_MISMATCH = 6,     /* files that do not belong together: curve, counts, domain */
+    ERR_UNSATISFIED = 7,  /* the witness does not satisfy the circuit */
+    ERR_MEMORY = 8,       /* no memory, or a budget that can never hold the request */
+    ERR_UNSUPPORTED = 9,  /* valid, but not something that this build does (plonk key, ...) */
+    ERR_UNAVAILABLE = 10, /* no instance is running, or it does not answer */
+    ERR_REFUSED = 11,     /* the desk said no: queue full, quota, same id with other content */
+    ERR_CANCELLED = 12,   /* the job was cancelled */
+    ERR_DEADLINE = 13,    /* the job ran past its time limit */
+    ERR_FAILED = 14,      /* the job failed for a stated reason */
+    ERR_INTERNAL = 70,    /* our own invariant is broken */
 };
 
 struct err {
