@@ -1,0 +1,4 @@
+/* commands: every subcommand of `millrace`, one line each, in the order of the help. X(NAME) stands
+ * for `command_NAME`, defined in cmd_NAME.c. */
+#pragma once
+#define MILLRACE_COMMANDS(X)
