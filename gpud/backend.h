@@ -30,9 +30,9 @@ struct prove_input {
     const struct circuit *circuit;
     const fr_t *w; /* n_wires plain values, in an attached arena */
     /* N values each (mont), in an attached arena; both NULL when the backend is to evaluate the
-     * matrices itself (backend_caps says whether it can). The cpu backend overwrites a and b, so
-     * its mapping is writable; cuda's is read-only. */
-    fr_t *a, *b;
+     * matrices itself (backend_caps says whether it can). No backend writes into an extent: what
+     * its gpud leaves behind when it dies is intact, and gpud's mapping is read-only. */
+    const fr_t *a, *b;
 };
 
 struct backend_caps {
@@ -40,7 +40,6 @@ struct backend_caps {
     char device[128];      /* "NVIDIA H200", "AMD EPYC ..., 16 threads" */
     bool evaluates;        /* can make a and b from w itself */
     bool early_upload;     /* reports UPLOADED before DONE */
-    bool writes_extent;    /* needs a, b mapped writable */
     unsigned max_in_flight; /* how many prove_start may be outstanding, >= 1 */
     uint64_t memory_bytes; /* device memory for keys and work; 0 when the host's is used */
     int numa_node;         /* -1 unknown */

@@ -102,6 +102,7 @@ enum err_code groth16_quotient(const struct curve *curve, enum root_convention r
         ntt_from_coset(dom, a, pool);
         pool_range(pool, plain_range, &v, n, GRAIN);
     }
+    explicit_bzero(c, n * sizeof *c); /* as secret as the witness */
     free(c);
     return ERR_OK;
 }
