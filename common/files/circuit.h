@@ -17,8 +17,8 @@ enum h_basis {
 };
 
 struct query {
-    const void *points;    /* n dense affine points */
-    const uint32_t *wire;  /* n ascending wires; NULL: the wire of base i is first_wire + i */
+    const void *points;   /* n dense affine points */
+    const uint32_t *wire; /* n ascending wires; NULL: the wire of base i is first_wire + i */
     uint32_t first_wire;
     uint64_t n;
 };
@@ -30,10 +30,18 @@ struct verification_key {
     const void *ic; /* n_public + 1 dense G1 points */
 };
 
+struct proof {
+    const struct curve *curve;
+    point_t a; /* G1 */
+    point_t b; /* G2 */
+    point_t c; /* G1 */
+};
+
 struct circuit {
     const struct curve *curve;
     uint8_t digest[32]; /* BLAKE2b-256 of the prepared content: the circuit's name in the store */
-    uint32_t n_wires, n_public, n_constraints; /* n_constraints: rows without those that bind publics */
+    uint32_t n_wires, n_public,
+        n_constraints; /* n_constraints: rows without those that bind publics */
     unsigned domain_log2;
     enum root_convention roots;
     enum h_basis h_basis;

@@ -2,13 +2,6 @@
 #pragma once
 #include "prove.h"
 
-struct proof {
-    const struct curve *curve;
-    point_t a; /* G1 */
-    point_t b; /* G2 */
-    point_t c; /* G1 */
-};
-
 /* The points of a proving key that blinding needs; all borrowed. */
 struct blinding_points {
     const struct curve *curve;
