@@ -1,0 +1,28 @@
+/* math_fn: how the functions of the arithmetic templates are declared.
+ *
+ * The group and tower templates (group_template.h, tower_*.h) are compiled by the host's C compiler
+ * and by nvcc; they use no library call and no host-only construct. Every function in them carries
+ * MATH_FN. MATH_JOIN pastes a prefix and a name after expanding both.
+ *
+ * Translation units that do much arithmetic are compiled once per variant of the host's
+ * instruction set (see meson.build): MATH_VARIANT is the suffix of their external symbols and
+ * MATH_ADX is defined where mulx, adcx and adox may be used. The variant is chosen once, when the
+ * curve tables are made (curve.c), so that no multiplication pays for the choice. */
+#pragma once
+
+#if defined(__CUDACC__)
+#define MATH_FN     static inline __host__ __device__ __attribute__((unused))
+#define MATH_FN_HOT MATH_FN
+#else
+#define MATH_FN     static inline __attribute__((unused))
+#define MATH_FN_HOT static inline __attribute__((unused, always_inline))
+#endif
+
+#define MATH_JOIN_(a, b) a##_##b
+#define MATH_JOIN(a, b)  MATH_JOIN_(a, b)
+
+#if !defined(MATH_VARIANT)
+#define MATH_VARIANT portable
+#endif
+/* MATH_NAME(bn254_g1_msm) is bn254_g1_msm_portable or bn254_g1_msm_adx. */
+#define MATH_NAME(name) MATH_JOIN(name, MATH_VARIANT)
