@@ -19,6 +19,15 @@ struct matrix {
     const fr_t *dictionary;    /* n_dictionary, mont */
 };
 
+/* The value of entry i, mont. For code outside hot loops. */
+static inline const fr_t *matrix_value(const struct matrix *m, uint64_t i)
+{
+    uint32_t code = m->code_bytes == 1   ? ((const uint8_t *)m->code)[i]
+                    : m->code_bytes == 2 ? ((const uint16_t *)m->code)[i]
+                                         : ((const uint32_t *)m->code)[i];
+    return &m->dictionary[code];
+}
+
 /* One entry as it comes from a file; the builder sorts, merges repeats and drops zeros. */
 struct matrix_entry {
     uint32_t row, wire;
