@@ -70,7 +70,7 @@ struct arena {
     enum arena_access access;
     struct arena_header *header; /* start of the control mapping */
     uint8_t *bulk;               /* NULL for ARENA_OBSERVE */
-    uint64_t bulk_bytes;
+    uint64_t bulk_bytes, ctl_bytes;
 };
 
 struct arena_request {
@@ -80,7 +80,6 @@ struct arena_request {
     uint64_t border_bytes; /* 0: ARENA_BORDER_BYTES */
     const int *cpus;    /* threads that touch the pages are pinned to these; NULL: the node's own */
     unsigned n_threads; /* 0: one per CPU of the node */
-    bool lock;          /* mlock the segment; a refusal is an error that names RLIMIT_MEMLOCK */
 };
 
 /* Makes both segments of a node in the folder `dir_fd`. Order: room on the tmpfs and in the cgroup
@@ -96,6 +95,10 @@ enum err_code arena_create(int dir_fd, const struct arena_request *rq, struct ar
 enum err_code arena_attach(struct arena *a, int dir_fd, unsigned node, enum arena_access access,
                            struct err *e);
 void arena_detach(struct arena *a);
+
+/* Locks both segments in memory, so that no page of them is swapped out while this process lives.
+ * ERR_MEMORY names RLIMIT_MEMLOCK. */
+enum err_code arena_lock(const struct arena *a, struct err *e);
 
 /* Bit n: there is an arena of node n in this folder. */
 uint64_t arena_nodes(int dir_fd);

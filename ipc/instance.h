@@ -41,3 +41,6 @@ int instance_arena_fd(const struct instance *in, struct err *e);
 /* Where span rings and stat pages are made: the arena folder, or DIR/run when there is none. Never
  * -1 for an open instance; the caller closes it. */
 int instance_evidence_fd(const struct instance *in);
+
+/* Unlinks every file in a folder of ours (not folders in it): what `down` does to the arenas'. */
+void instance_folder_empty(int dir_fd);

@@ -112,7 +112,7 @@ struct lease_row {
     uint8_t circuit[32];
     char spool[LEASE_SPOOL_MAX + 1];
     _Atomic uint64_t at_ns[LEASE_STATES]; /* CLOCK_MONOTONIC: when this state was entered last */
-    actor_id synthd, gpud;                /* who filled it, who took it (for tools and blame) */
+    _Atomic actor_id synthd, gpud;        /* who filled it, who took it (for tools and blame) */
     uint8_t padding[160];
 };
 _Static_assert(sizeof(struct lease_row) == 512, "shared layout");
