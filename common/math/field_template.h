@@ -3,6 +3,7 @@
  *   FIELD         prefix: bn254_fq gives bn254_fq_t, bn254_fq_mul(r, a, b), ...
  *   FIELD_LIMBS   64-bit limbs; the modulus is odd and leaves its top bit clear
  *   FIELD_MODULUS, FIELD_ONE, FIELD_R2   brace lists (constants_*.h); FIELD_NEG_INV the word
+ *   FIELD_3MOD4   optional: the modulus is 3 mod 4, and there is a square root
  *   FIELD_TYPE    optional: an existing struct { uint64_t limb[FIELD_LIMBS]; } to use as type
  *
  * It undefines them. Every value is canonical (below the modulus) in and out; "mont" is the form of
@@ -13,9 +14,11 @@
  *   <F>_wide_t             twice the limbs: a product that is not reduced yet
  *   <F>_modulus            the modulus, plain limbs;  <F>_one  1 in mont
  *   <F>_zero(r) <F>_set_one(r) <F>_copy(r,a)
- *   <F>_add <F>_sub <F>_mul (r,a,b)   <F>_neg <F>_dbl <F>_sqr <F>_half (r,a)
+ *   <F>_add <F>_sub <F>_mul (r,a,b)   b of mul may be any limbs, reduced or not
+ *   <F>_neg <F>_dbl <F>_sqr <F>_half (r,a)
  *   <F>_inv(r,a)           0 gives 0
- *   <F>_to_mont(r,plain) <F>_from_mont(plain,mont)
+ *   <F>_to_mont(r,plain)   plain may be any limbs: the result is that of its residue
+ *   <F>_from_mont(plain,mont)
  *   <F>_is_zero(a) <F>_is_one(a) <F>_equal(a,b)
  *   <F>_cmp(a,b)           -1, 0, 1 of the limbs as integers (plain values, usually)
  *   <F>_is_reduced(a)      limbs below the modulus; takes any limbs
@@ -25,6 +28,8 @@
  *   <F>_reduce(r,w)        w / R mod modulus, for w below modulus * 2^(64 * LIMBS)
  *   <F>_add_lazy(r,a,b)    a + b without reduction: below twice the modulus, for mul_wide only
  *   <F>_pow(r,a,exponent,n_limbs)  plain exponent limbs; time depends on the exponent
+ *   <F>_sqrt(r,a)          false when a is not a square (r is then undefined); with FIELD_3MOD4
+ *   <F>_is_larger(a)       the plain value of a is above that of -a
  *
  * Source: C. K. Koc, T. Acar, B. Kaliski "Analyzing and Comparing Montgomery Multiplication
  * Algorithms" (1996), CIOS; the row without a carry limb is G. Botrel and Y. El Housni "Faster
@@ -217,6 +222,31 @@ MATH_FN void F_(pow)(F_t *r, const F_t *a, const uint64_t *exponent, size_t n_li
     *r = acc;
 }
 
+MATH_FN bool F_(is_larger)(const F_t *a)
+{
+    F_t plain, minus;
+    F_(from_mont)(&plain, a);
+    F_(neg)(&minus, &plain);
+    return F_(cmp)(&plain, &minus) > 0;
+}
+
+#if defined(FIELD_3MOD4)
+/* a^((modulus + 1) / 4), where (modulus + 1) / 4 is modulus / 4 + 1. */
+MATH_FN bool F_(sqrt)(F_t *r, const F_t *a)
+{
+    uint64_t e[F_N];
+    for (unsigned i = 0; i < F_N; i++)
+        e[i] = F_(modulus)[i] >> 2 | (i + 1 < F_N ? F_(modulus)[i + 1] << 62 : 0);
+    e[0] += 1;
+    F_t root, square;
+    F_(pow)(&root, a, e, F_N);
+    F_(sqr)(&square, &root);
+    bool is_square = F_(equal)(&square, a);
+    *r = root;
+    return is_square;
+}
+#endif
+
 /* Fermat: a^(modulus - 2). */
 MATH_FN void F_(inv)(F_t *r, const F_t *a)
 {
@@ -238,3 +268,4 @@ MATH_FN void F_(inv)(F_t *r, const F_t *a)
 #undef FIELD_R2
 #undef FIELD_NEG_INV
 #undef FIELD_TYPE
+#undef FIELD_3MOD4

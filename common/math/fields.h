@@ -20,6 +20,7 @@
 #include "field_template.h"
 
 #define FIELD         bn254_fq
+#define FIELD_3MOD4
 #define FIELD_LIMBS   BN254_FQ_LIMBS
 #define FIELD_MODULUS BN254_FQ_MODULUS
 #define FIELD_ONE     BN254_FQ_R
@@ -37,6 +38,7 @@
 #include "field_template.h"
 
 #define FIELD         bls12_381_fq
+#define FIELD_3MOD4
 #define FIELD_LIMBS   BLS12_381_FQ_LIMBS
 #define FIELD_MODULUS BLS12_381_FQ_MODULUS
 #define FIELD_ONE     BLS12_381_FQ_R

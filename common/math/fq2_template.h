@@ -6,7 +6,7 @@
  * A value is c0 + c1 u. Names and rules are field_template.h's, and also
  *   <F>_conjugate(r,a)       c0 - c1 u, which is a^q
  *   <F>_mul_base(r,a,k)      k in Fq
- *   <F>_sqrt(r,a)            false when a is no square (r is then undefined)
+ *   <F>_is_larger(a)         in ZCash's order: c1 decides unless it is zero
  *
  * Source: J.-L. Beuchat et al. (2010), algorithms 5 and 6, with the reduction put off until both
  * coordinates are summed (D. Aranha et al. "Faster Explicit Formulas for Computing Pairings over
@@ -143,6 +143,46 @@ MATH_FN void F_(inv)(F_t *r, const F_t *a)
     B_(mul)(&r->c0, &a->c0, &norm);
     B_(mul)(&t, &a->c1, &norm);
     B_(neg)(&r->c1, &t);
+}
+
+MATH_FN bool F_(is_larger)(const F_t *a)
+{
+    return B_(is_zero)(&a->c1) ? B_(is_larger)(&a->c0) : B_(is_larger)(&a->c1);
+}
+
+/* (x0 + x1 u)^2 = c0 + c1 u gives x0^2 = (c0 +- sqrt(c0^2 + c1^2)) / 2 and x1 = c1 / (2 x0). */
+MATH_FN bool F_(sqrt)(F_t *r, const F_t *a)
+{
+    B_t norm, t, x0, x1;
+    if (B_(is_zero)(&a->c1)) {
+        B_(zero)(&x1);
+        if (!B_(sqrt)(&x0, &a->c0)) {
+            B_(neg)(&t, &a->c0);
+            B_(zero)(&x0);
+            if (!B_(sqrt)(&x1, &t))
+                return false;
+        }
+    } else {
+        B_(sqr)(&norm, &a->c0);
+        B_(sqr)(&t, &a->c1);
+        B_(add)(&norm, &norm, &t);
+        if (!B_(sqrt)(&norm, &norm))
+            return false;
+        B_(add)(&t, &a->c0, &norm);
+        B_(half)(&t, &t);
+        if (!B_(sqrt)(&x0, &t)) {
+            B_(sub)(&t, &a->c0, &norm);
+            B_(half)(&t, &t);
+            if (!B_(sqrt)(&x0, &t))
+                return false;
+        }
+        B_(dbl)(&t, &x0);
+        B_(inv)(&t, &t);
+        B_(mul)(&x1, &a->c1, &t);
+    }
+    r->c0 = x0;
+    r->c1 = x1;
+    return true;
 }
 
 #undef F_
