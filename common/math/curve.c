@@ -15,7 +15,8 @@ bool curve_cpu_has_adx(void)
 {
 #if defined(__x86_64__)
     unsigned a, b, c, d;
-    return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b & bit_BMI2) != 0 && (b & bit_ADX) != 0;
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b & bit_BMI2) != 0 &&
+           (b & bit_ADX) != 0;
 #else
     return false;
 #endif
@@ -50,10 +51,10 @@ const struct curve *curve_by_name(const char *name)
         const char *name;
         const struct curve *curve;
     } names[] = {
-        {"bn254", &curve_bn254},           {"bn128", &curve_bn254},
-        {"bn-128", &curve_bn254},          {"bn_128", &curve_bn254},
-        {"altbn128", &curve_bn254},        {"alt_bn128", &curve_bn254},
-        {"bls12-381", &curve_bls12_381},   {"bls12381", &curve_bls12_381},
+        {"bn254", &curve_bn254},         {"bn128", &curve_bn254},
+        {"bn-128", &curve_bn254},        {"bn_128", &curve_bn254},
+        {"altbn128", &curve_bn254},      {"alt_bn128", &curve_bn254},
+        {"bls12-381", &curve_bls12_381}, {"bls12381", &curve_bls12_381},
         {"bls12_381", &curve_bls12_381},
     };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)

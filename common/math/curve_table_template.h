@@ -106,10 +106,9 @@ static void C_(table_fq_from_mont)(void *out, const void *mont, size_t n)
     .g2 = &MATH_JOIN(C_(g2), table), .fr_one = &FR_(one), .fr_add = FR_(add), .fr_sub = FR_(sub),  \
     .fr_mul = FR_(mul), .fr_inv = FR_(inv), .fr_to_mont = C_(table_fr_to_mont),                    \
     .fr_from_mont = C_(table_fr_from_mont), .fr_mul_many = C_(table_fr_mul_many),                  \
-    .fr_reduce_512 = C_(table_fr_reduce_512),                                                      \
-    .fr_first_unreduced = C_(table_fr_first_unreduced), .fr_root = C_(table_fr_root),              \
-    .fr_coset_shift = C_(table_fr_coset_shift), .fq_is_reduced = C_(table_fq_is_reduced),          \
-    .fq_to_mont = C_(table_fq_to_mont), .fq_from_mont = C_(table_fq_from_mont),                    \
-    .g1_decompress = MATH_JOIN(C_(g1), decompress),                                                \
-    .g2_decompress = MATH_JOIN(C_(g2), decompress),                                                \
-    .g1_is_larger = MATH_JOIN(C_(g1), is_larger), .g2_is_larger = MATH_JOIN(C_(g2), is_larger)
+    .fr_reduce_512 = C_(table_fr_reduce_512), .fr_first_unreduced = C_(table_fr_first_unreduced),  \
+    .fr_root = C_(table_fr_root), .fr_coset_shift = C_(table_fr_coset_shift),                      \
+    .fq_is_reduced = C_(table_fq_is_reduced), .fq_to_mont = C_(table_fq_to_mont),                  \
+    .fq_from_mont = C_(table_fq_from_mont), .g1_decompress = MATH_JOIN(C_(g1), decompress),        \
+    .g2_decompress = MATH_JOIN(C_(g2), decompress), .g1_is_larger = MATH_JOIN(C_(g1), is_larger),  \
+    .g2_is_larger = MATH_JOIN(C_(g2), is_larger)

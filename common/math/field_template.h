@@ -196,7 +196,7 @@ MATH_FN_HOT void F_(reduce)(F_t *r, const F_wide_t *w)
 
 MATH_FN void F_(to_mont)(F_t *r, const F_t *plain)
 {
-    F_(mul)(r, plain, &F_(r2));
+    F_(mul)(r, &F_(r2), plain);
 }
 
 MATH_FN void F_(from_mont)(F_t *plain, const F_t *mont)

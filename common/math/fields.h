@@ -19,7 +19,7 @@
 #define FIELD_NEG_INV BN254_FR_INV
 #include "field_template.h"
 
-#define FIELD         bn254_fq
+#define FIELD bn254_fq
 #define FIELD_3MOD4
 #define FIELD_LIMBS   BN254_FQ_LIMBS
 #define FIELD_MODULUS BN254_FQ_MODULUS
@@ -37,7 +37,7 @@
 #define FIELD_NEG_INV BLS12_381_FR_INV
 #include "field_template.h"
 
-#define FIELD         bls12_381_fq
+#define FIELD bls12_381_fq
 #define FIELD_3MOD4
 #define FIELD_LIMBS   BLS12_381_FQ_LIMBS
 #define FIELD_MODULUS BLS12_381_FQ_MODULUS
