@@ -66,7 +66,8 @@ enum prepared_section {
 
 struct prepared_writer;
 
-struct prepared_writer *prepared_create(const char *path, struct err *e);
+/* pool: for the checksums; borrowed until commit or abort. */
+struct prepared_writer *prepared_create(const char *path, struct pool *pool, struct err *e);
 
 /* Appends to a section. Ids must not descend; a section comes in as many calls as wanted. */
 enum err_code prepared_append(struct prepared_writer *w, enum prepared_section id, const void *data,
@@ -76,9 +77,11 @@ enum err_code prepared_append(struct prepared_writer *w, enum prepared_section i
 enum err_code prepared_append_matrix(struct prepared_writer *w, enum prepared_section first,
                                      const struct matrix *m, struct err *e);
 
-/* Points to a query with bases at infinity left out: out_points are filtered in place and appended
- * to `id`, the wires kept in a list in the writer, which is appended as `id + 1` by
- * prepared_end_query. wire: of the first of these n points. */
+/* The next n points of a query (id: PREPARED_A_POINTS or its like), which belong to the n wires
+ * from `wire` on. Bases at infinity are squeezed out of `points` in place before it is written.
+ * prepared_end_query then writes the list of wires where one is needed and gives the facts of the
+ * query for prepared_commit (n, first_wire, and wire not NULL when there is a list: not to be
+ * read). */
 enum err_code prepared_append_query(struct prepared_writer *w, enum prepared_section id,
                                     const struct group *g, void *points, uint32_t wire, size_t n,
                                     struct err *e);

@@ -1,0 +1,113 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "owner.h"
+#include "prepared_layout.h"
+
+static enum err_code read_header(int fd, const char *path, struct prepared_header *h, struct err *e)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return err_set(e, ERR_IO, "%s: cannot stat: %s", path, strerror(errno));
+    if (!S_ISREG(st.st_mode))
+        return err_set(e, ERR_IO, "%s: is not a regular file", path);
+    size_t have = 0;
+    while (have < sizeof *h) {
+        ssize_t got = pread(fd, (char *)h + have, sizeof *h - have, (off_t)have);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return err_set(e, ERR_IO, "%s: cannot read: %s", path, strerror(errno));
+        if (got == 0)
+            return err_set(
+                e, ERR_FORMAT,
+                "%s: header: offset %zu: the file ends here; expected a prepared circuit "
+                "with a header of %d bytes",
+                path, have, PREPARED_HEADER_BYTES);
+        have += (size_t)got;
+    }
+    return prepared_header_check(h, (uint64_t)st.st_size, path, e);
+}
+
+enum err_code prepared_open(const char *path, struct prepared_header *h, int *fd, struct err *e)
+{
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (*fd < 0)
+        return err_set(e, ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+    enum err_code code = read_header(*fd, path, h, e);
+    if (code)
+        close(*fd);
+    return code;
+}
+
+static const void *section_at(const struct prepared_header *h, const void *base, unsigned id)
+{
+    return h->section[id].length ? (const char *)base + h->section[id].offset : NULL;
+}
+
+static void point_matrix(const struct prepared_header *h, const void *base, unsigned first,
+                         struct matrix *m)
+{
+    m->row_start = section_at(h, base, first);
+    m->wire = section_at(h, base, first + 1);
+    m->code = section_at(h, base, first + 2);
+    m->dictionary = section_at(h, base, first + 3);
+}
+
+static void point_into(const struct prepared_header *h, const void *base, struct circuit *c)
+{
+    point_matrix(h, base, PREPARED_A_ROW_START, &c->a);
+    point_matrix(h, base, PREPARED_B_ROW_START, &c->b);
+    if (c->has_c)
+        point_matrix(h, base, PREPARED_C_ROW_START, &c->c);
+    struct query *queries[QUERIES] = {&c->a_query, &c->b1_query, &c->b2_query, &c->l_query};
+    for (unsigned i = 0; i < QUERIES; i++) {
+        queries[i]->points = section_at(h, base, PREPARED_A_POINTS + 2 * i);
+        queries[i]->wire = section_at(h, base, PREPARED_A_WIRES + 2 * i);
+    }
+    c->h_points = section_at(h, base, PREPARED_H_POINTS);
+    c->vk.ic = section_at(h, base, PREPARED_IC);
+}
+
+struct circuit *circuit_map(const char *path, struct err *e)
+{
+    struct prepared_header h;
+    int fd;
+    if (prepared_open(path, &h, &fd, e))
+        return NULL;
+    struct circuit *c = circuit_new(e);
+    void *base = MAP_FAILED;
+    if (c) {
+        base = mmap(NULL, (size_t)h.file_bytes, PROT_READ, MAP_SHARED, fd, 0);
+        if (base == MAP_FAILED) {
+            err_set(e, ERR_MEMORY, "%s: cannot map %llu bytes: %s", path,
+                    (unsigned long long)h.file_bytes, strerror(errno));
+            circuit_free(&c);
+        }
+    }
+    close(fd);
+    if (!c)
+        return NULL;
+    struct circuit_owner *o = circuit_owner(c);
+    o->mapping = base;
+    o->mapping_bytes = (size_t)h.file_bytes;
+    prepared_header_to_circuit(&h, c);
+    point_into(&h, base, c);
+    return c;
+}
+
+enum err_code prepared_digest(const char *path, uint8_t digest[32], struct err *e)
+{
+    struct prepared_header h;
+    int fd;
+    enum err_code code = prepared_open(path, &h, &fd, e);
+    if (code)
+        return code;
+    close(fd);
+    memcpy(digest, h.digest, sizeof h.digest);
+    return ERR_OK;
+}
