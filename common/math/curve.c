@@ -4,6 +4,7 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
+#include "cpu.h"
 #include "curve_variants.h"
 
 /* Constant to everyone else: written once, before main and before every constructor that asks for
@@ -27,7 +28,7 @@ static void __attribute__((constructor(101))) choose_variant(void)
     chosen_bn254 = bn254_curve_portable;
     chosen_bls12_381 = bls12_381_curve_portable;
 #if defined(__x86_64__)
-    if (curve_cpu_has_adx()) {
+    if (cpu_variant() >= CPU_ADX) {
         chosen_bn254 = bn254_curve_adx;
         chosen_bls12_381 = bls12_381_curve_adx;
     }

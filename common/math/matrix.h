@@ -8,11 +8,11 @@
 #include "curve.h"
 
 struct matrix {
-    uint32_t n_rows;   /* rows stored; rows from here to the domain's end are zero */
-    uint32_t n_wires;  /* every wire index is below this */
-    uint64_t n_entries; /* < 2^32 */
-    uint32_t n_dictionary; /* >= 2 */
-    uint32_t code_bytes;   /* 1, 2 or 4: width of a code */
+    uint32_t n_rows;           /* rows stored; rows from here to the domain's end are zero */
+    uint32_t n_wires;          /* every wire index is below this */
+    uint64_t n_entries;        /* < 2^32 */
+    uint32_t n_dictionary;     /* >= 2 */
+    uint32_t code_bytes;       /* 1, 2 or 4: width of a code */
     const uint32_t *row_start; /* n_rows + 1, row_start[0] = 0, ascending, last = n_entries */
     const uint32_t *wire;      /* n_entries */
     const void *code;          /* n_entries codes, each below n_dictionary */

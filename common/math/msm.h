@@ -9,10 +9,9 @@
 #define MSM_DECLARE(g)                                                                             \
     enum err_code MATH_NAME(g##_msm)(void *r, const void *bases, const fr_t *scalars,              \
                                      const uint32_t *index, size_t n, bool any_subgroup,           \
-                                     struct pool *pool, struct err *e) __attribute__((weak));      \
+                                     struct pool *pool, struct err *e);                            \
     enum err_code MATH_NAME(g##_mul_fixed)(void *out, const void *base, const fr_t *scalars_plain, \
-                                           size_t n, struct pool *pool, struct err *e)             \
-        __attribute__((weak));
+                                           size_t n, struct pool *pool, struct err *e);
 
 MSM_DECLARE(bn254_g1)
 MSM_DECLARE(bn254_g2)

@@ -14,7 +14,8 @@ struct ntt_domain *ntt_domain_new(const struct curve *c, enum root_convention ro
 void ntt_domain_free(struct ntt_domain **d);
 size_t ntt_domain_bytes(const struct ntt_domain *d);
 
-void ntt_forward(const struct ntt_domain *d, fr_t *x, struct pool *pool); /* coefficients -> values */
+void ntt_forward(const struct ntt_domain *d, fr_t *x,
+                 struct pool *pool); /* coefficients -> values */
 void ntt_inverse(const struct ntt_domain *d, fr_t *x, struct pool *pool); /* with the factor 1/N */
 
 /* Values on the N-th roots -> values on the coset shift * <w> (fr_coset_shift): inverse, scale,
