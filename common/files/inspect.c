@@ -1,0 +1,348 @@
+#include "inspect.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "binfile.h"
+#include "json.h"
+#include "prepared_layout.h"
+#include "ptau.h"
+#include "r1cs.h"
+#include "wtns.h"
+#include "zkey.h"
+
+enum { MAX_JSON_BYTES = 1 << 30 };
+
+static const struct {
+    enum file_kind kind;
+    const char *magic, *word, *tag;
+} kinds[] = {
+    {FILE_ZKEY, "zkey", "proving key (.zkey)", "zkey"},
+    {FILE_WTNS, "wtns", "witness (.wtns)", "wtns"},
+    {FILE_R1CS, "r1cs", "constraint system (.r1cs)", "r1cs"},
+    {FILE_PTAU, "ptau", "powers of tau (.ptau)", "ptau"},
+    {FILE_PREPARED, "MRPC", "prepared circuit", "prepared"},
+    {FILE_WASM, "\0asm", "WebAssembly module (a circuit's witness program, perhaps)", "wasm"},
+    {FILE_VK_JSON, NULL, "verification key", "verification-key"},
+    {FILE_PROOF_JSON, NULL, "proof", "proof"},
+    {FILE_PUBLIC_JSON, NULL, "public values", "public"},
+    {FILE_OTHER_JSON, NULL, "JSON (a circuit's input, perhaps)", "json"},
+};
+
+const char *file_kind_word(enum file_kind k)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (kinds[i].kind == k)
+            return kinds[i].word;
+    return "unknown";
+}
+
+static const char *kind_tag(enum file_kind k)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (kinds[i].kind == k)
+            return kinds[i].tag;
+    return "unknown";
+}
+
+static enum file_kind json_kind(const json_t *json)
+{
+    if (json_is_object(json) && json_object_get(json, "pi_a"))
+        return FILE_PROOF_JSON;
+    if (json_is_object(json) && json_object_get(json, "IC"))
+        return FILE_VK_JSON;
+    if (json_is_array(json)) {
+        bool strings = true;
+        for (size_t i = 0; i < json_array_size(json); i++)
+            strings = strings && json_is_string(json_array_get(json, i));
+        if (strings)
+            return FILE_PUBLIC_JSON;
+    }
+    return FILE_OTHER_JSON;
+}
+
+static enum err_code first_bytes(const char *path, char out[16], size_t *n, struct err *e)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0)
+        return err_set(e, ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+    ssize_t got = pread(fd, out, 16, 0);
+    int why = errno;
+    close(fd);
+    if (got < 0)
+        return err_set(e, ERR_IO, "%s: cannot read: %s", path, strerror(why));
+    *n = (size_t)got;
+    return ERR_OK;
+}
+
+enum err_code file_kind_of(const char *path, enum file_kind *out, struct err *e)
+{
+    char head[16] = {0};
+    size_t n = 0;
+    enum err_code code = first_bytes(path, head, &n, e);
+    if (code)
+        return code;
+    *out = FILE_UNKNOWN;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && n >= 4; i++)
+        if (kinds[i].magic && !memcmp(head, kinds[i].magic, 4))
+            *out = kinds[i].kind;
+    size_t blank = 0;
+    while (blank < n && strchr(" \t\r\n", head[blank]))
+        blank++;
+    if (*out != FILE_UNKNOWN || blank == n || !strchr("{[n\"-0123456789", head[blank]))
+        return ERR_OK;
+    json_t *json = json_read(path, MAX_JSON_BYTES, JSON_KEEP_BIG_INTEGERS, NULL);
+    if (json)
+        *out = json_kind(json);
+    json_decref(json);
+    return ERR_OK;
+}
+
+static void put_u64(json_t *o, const char *key, uint64_t v)
+{
+    json_object_set_new(o, key, json_integer((json_int_t)v));
+}
+
+static void put_text(json_t *o, const char *key, const char *v)
+{
+    json_object_set_new(o, key, json_string(v));
+}
+
+static bool facts_zkey(const char *path, json_t *o, struct err *e)
+{
+    struct zkey *z = zkey_open(path, e);
+    if (!z)
+        return false;
+    const struct zkey_facts *k = zkey_facts(z);
+    put_text(o, "protocol", "groth16");
+    put_text(o, "curve", k->curve->name);
+    put_u64(o, "wires", k->n_wires);
+    put_u64(o, "publics", k->n_public);
+    put_u64(o, "domain", 1ull << k->domain_log2);
+    put_u64(o, "domain_log2", k->domain_log2);
+    put_u64(o, "coefficients", k->n_coefficients);
+    if (k->has_contributions)
+        put_u64(o, "contributions", k->n_contributions);
+    put_u64(o, "file_bytes", k->file_bytes);
+    zkey_close(&z);
+    return true;
+}
+
+static bool facts_wtns(const char *path, json_t *o, struct err *e)
+{
+    struct wtns *w = wtns_open(path, e);
+    if (!w)
+        return false;
+    put_text(o, "curve", wtns_facts(w)->curve->name);
+    put_u64(o, "wires", wtns_facts(w)->n);
+    put_u64(o, "file_bytes", wtns_facts(w)->file_bytes);
+    wtns_close(&w);
+    return true;
+}
+
+static bool facts_r1cs(const char *path, json_t *o, struct err *e)
+{
+    struct r1cs r;
+    if (r1cs_read(path, R1CS_COUNTS, &r, NULL, e))
+        return false;
+    put_text(o, "curve", r.curve->name);
+    put_u64(o, "wires", r.n_wires);
+    put_u64(o, "constraints", r.n_constraints);
+    put_u64(o, "public_outputs", r.n_public_outputs);
+    put_u64(o, "public_inputs", r.n_public_inputs);
+    put_u64(o, "private_inputs", r.n_private_inputs);
+    put_u64(o, "labels", r.n_labels);
+    r1cs_free(&r);
+    return true;
+}
+
+static bool facts_ptau(const char *path, json_t *o, struct err *e)
+{
+    struct ptau_facts k;
+    if (ptau_read_facts(path, &k, e))
+        return false;
+    put_text(o, "curve", k.curve->name);
+    put_u64(o, "power", k.power);
+    put_u64(o, "ceremony_power", k.ceremony_power);
+    json_object_set_new(o, "prepared_for_phase_2", json_boolean(k.prepared));
+    put_u64(o, "file_bytes", k.file_bytes);
+    return true;
+}
+
+static bool facts_prepared(const char *path, json_t *o, struct err *e)
+{
+    struct prepared_header h;
+    int fd;
+    if (prepared_open(path, &h, &fd, e))
+        return false;
+    close(fd);
+    char hex[2 * sizeof h.digest + 1];
+    for (size_t i = 0; i < sizeof h.digest; i++)
+        snprintf(hex + 2 * i, 3, "%02x", h.digest[i]);
+    put_text(o, "digest", hex);
+    put_u64(o, "version", h.version);
+    put_text(o, "curve", curve_by_id(h.curve)->name);
+    put_text(o, "h_basis", h.h_basis == H_MONOMIAL ? "monomial (bellman)" : "lagrange (snarkjs)");
+    put_u64(o, "wires", h.n_wires);
+    put_u64(o, "publics", h.n_public);
+    put_u64(o, "constraints", h.n_constraints);
+    put_u64(o, "domain", 1ull << h.domain_log2);
+    put_u64(o, "domain_log2", h.domain_log2);
+    json_object_set_new(o, "has_c", json_boolean(h.flags & PREPARED_HAS_C));
+    put_u64(o, "a_entries", h.matrix[0].n_entries);
+    put_u64(o, "b_entries", h.matrix[1].n_entries);
+    if (h.flags & PREPARED_HAS_C)
+        put_u64(o, "c_entries", h.matrix[2].n_entries);
+    put_u64(o, "a_points", h.query[QUERY_A].n);
+    put_u64(o, "b_points", h.query[QUERY_B2].n);
+    put_u64(o, "l_points", h.query[QUERY_L].n);
+    put_u64(o, "h_points", h.n_h);
+    put_u64(o, "file_bytes", h.file_bytes);
+    json_t *sections = json_array();
+    for (unsigned id = 1; id < PREPARED_SECTIONS; id++)
+        if (h.section[id].length)
+            json_array_append_new(sections,
+                                  json_pack("{s:s,s:I,s:I}", "name", prepared_section_name(id),
+                                            "offset", (json_int_t)h.section[id].offset, "bytes",
+                                            (json_int_t)h.section[id].length));
+    json_object_set_new(o, "sections", sections);
+    return true;
+}
+
+static bool facts_vk(const char *path, json_t *o, struct err *e)
+{
+    struct verification_key vk;
+    if (vk_read(path, &vk, e))
+        return false;
+    put_text(o, "protocol", "groth16");
+    put_text(o, "curve", vk.curve->name);
+    put_u64(o, "publics", vk.n_public);
+    vk_free(&vk);
+    return true;
+}
+
+static bool facts_proof(const char *path, json_t *o, struct err *e)
+{
+    struct proof p;
+    if (proof_read(path, NULL, &p, e))
+        return false;
+    const struct curve *c = p.curve;
+    put_text(o, "protocol", "groth16");
+    put_text(o, "curve", c->name);
+    const struct {
+        const char *name;
+        const struct group *g;
+        const point_t *p;
+    } points[] = {{"pi_a", c->g1, &p.a}, {"pi_b", c->g2, &p.b}, {"pi_c", c->g1, &p.c}};
+    for (size_t i = 0; i < 3; i++) {
+        const char *why = "in the subgroup";
+        points[i].g->check(points[i].p, 1, true, NULL, &why);
+        put_text(o, points[i].name, points[i].g->is_infinity(points[i].p) ? "at infinity" : why);
+    }
+    return true;
+}
+
+static bool facts_public(const char *path, json_t *o, struct err *e)
+{
+    fr_t *values;
+    size_t n;
+    /* The file does not say of which curve they are: the larger field bounds them. */
+    if (public_read(path, &curve_bls12_381, &values, &n, e))
+        return false;
+    put_u64(o, "publics", n);
+    bool small = curve_bn254.fr_first_unreduced(values, n) == n;
+    put_text(o, "curve", small ? "bn254 or bls12-381" : "bls12-381");
+    free(values);
+    return true;
+}
+
+json_t *inspect_file(const char *path, struct err *e)
+{
+    enum file_kind kind;
+    if (file_kind_of(path, &kind, e))
+        return NULL;
+    if (kind == FILE_UNKNOWN) {
+        err_set(e, ERR_FORMAT,
+                "%s: no file of a kind that Millrace knows (.zkey, .wtns, .r1cs, .ptau, prepared "
+                "circuit, .wasm, JSON)",
+                path);
+        return NULL;
+    }
+    json_t *o = json_pack("{s:s,s:s}", "kind", kind_tag(kind), "description", file_kind_word(kind));
+    bool fine = true;
+    switch (kind) {
+    case FILE_ZKEY:
+        fine = facts_zkey(path, o, e);
+        break;
+    case FILE_WTNS:
+        fine = facts_wtns(path, o, e);
+        break;
+    case FILE_R1CS:
+        fine = facts_r1cs(path, o, e);
+        break;
+    case FILE_PTAU:
+        fine = facts_ptau(path, o, e);
+        break;
+    case FILE_PREPARED:
+        fine = facts_prepared(path, o, e);
+        break;
+    case FILE_VK_JSON:
+        fine = facts_vk(path, o, e);
+        break;
+    case FILE_PROOF_JSON:
+        fine = facts_proof(path, o, e);
+        break;
+    case FILE_PUBLIC_JSON:
+        fine = facts_public(path, o, e);
+        break;
+    case FILE_WASM:
+    case FILE_OTHER_JSON:
+    case FILE_UNKNOWN:
+        break;
+    }
+    if (fine)
+        return o;
+    json_decref(o);
+    return NULL;
+}
+
+/* "domain_log2" -> "domain log2" */
+static void print_key(FILE *out, const char *key)
+{
+    int n = 0;
+    for (; key[n]; n++)
+        fputc(key[n] == '_' ? ' ' : key[n], out);
+    fprintf(out, "%*s", n < 22 ? 22 - n : 1, "");
+}
+
+void inspect_print(const json_t *facts, FILE *out)
+{
+    const char *key;
+    json_t *v;
+    fprintf(out, "%s\n", json_string_value(json_object_get(facts, "description")));
+    json_object_foreach((json_t *)facts, key, v)
+    {
+        if (!strcmp(key, "kind") || !strcmp(key, "description"))
+            continue;
+        fputs("  ", out);
+        print_key(out, key);
+        if (json_is_string(v))
+            fprintf(out, "%s\n", json_string_value(v));
+        else if (json_is_integer(v))
+            fprintf(out, "%" JSON_INTEGER_FORMAT "\n", json_integer_value(v));
+        else if (json_is_boolean(v))
+            fprintf(out, "%s\n", json_is_true(v) ? "yes" : "no");
+        else
+            fputc('\n', out);
+        for (size_t i = 0; json_is_array(v) && i < json_array_size(v); i++) {
+            const json_t *s = json_array_get(v, i);
+            fprintf(out,
+                    "    %-20s offset %12" JSON_INTEGER_FORMAT ", %" JSON_INTEGER_FORMAT " bytes\n",
+                    json_string_value(json_object_get(s, "name")),
+                    json_integer_value(json_object_get(s, "offset")),
+                    json_integer_value(json_object_get(s, "bytes")));
+        }
+    }
+}
