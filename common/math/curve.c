@@ -12,17 +12,6 @@
 struct curve chosen_bn254 __asm__("curve_bn254");
 struct curve chosen_bls12_381 __asm__("curve_bls12_381");
 
-bool curve_cpu_has_adx(void)
-{
-#if defined(__x86_64__)
-    unsigned a, b, c, d;
-    return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b & bit_BMI2) != 0 &&
-           (b & bit_ADX) != 0;
-#else
-    return false;
-#endif
-}
-
 static void __attribute__((constructor(101))) choose_variant(void)
 {
     chosen_bn254 = bn254_curve_portable;

@@ -8,6 +8,8 @@
  *   CURVE_SHIFT_BELLMAN     the small generator that bellman shifts by
  *
  * It defines static functions <C>_table_*, for the table that the including file writes. */
+#include "pairing.h"
+
 #define C_(name)  MATH_JOIN(CURVE, name)
 #define FR_(name) MATH_JOIN(C_(fr), name)
 #define FQ_(name) MATH_JOIN(C_(fq), name)
@@ -111,4 +113,5 @@ static void C_(table_fq_from_mont)(void *out, const void *mont, size_t n)
     .fq_is_reduced = C_(table_fq_is_reduced), .fq_to_mont = C_(table_fq_to_mont),                  \
     .fq_from_mont = C_(table_fq_from_mont), .g1_decompress = MATH_JOIN(C_(g1), decompress),        \
     .g2_decompress = MATH_JOIN(C_(g2), decompress), .g1_is_larger = MATH_JOIN(C_(g1), is_larger),  \
-    .g2_is_larger = MATH_JOIN(C_(g2), is_larger)
+    .g2_is_larger = MATH_JOIN(C_(g2), is_larger), .pairing_is_one = MATH_NAME(C_(pairing_is_one)), \
+    .pairing = MATH_NAME(C_(pairing))

@@ -7,6 +7,3 @@ extern const struct curve bn254_curve_portable, bls12_381_curve_portable;
 #if defined(__x86_64__)
 extern const struct curve bn254_curve_adx, bls12_381_curve_adx;
 #endif
-
-/* Whether this machine has mulx, adcx and adox. */
-bool curve_cpu_has_adx(void);

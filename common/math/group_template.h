@@ -19,12 +19,13 @@
  *   <G>_jacobian_{set_infinity,is_infinity,from_affine,neg}
  *   <G>_jacobian_dbl(r,p)  _add_affine(r,p,q)  _to_affine(r,p)
  *   <G>_jacobian_equals_affine(p,q)              without an inversion
- *   <G>_jacobian_mul(r,q,k,n_limbs)              k q of an affine q, by k's non-adjacent form
+ *   <G>_jacobian_mul(r,q,k,n_limbs)              k q of an affine q, n_limbs <= 4
  *   <G>_xyzz_from_jacobian(r,p)
  *
  * Source: the Explicit-Formulas Database, short Weierstrass curves with a = 0: XYZZ add-2008-s,
  * madd-2008-s, dbl-2008-s-1, mdbl-2008-s-1; Jacobian dbl-2009-l, madd-2007-bl. */
 #include "math_fn.h"
+#include "naf.h"
 
 #define G_(name)   MATH_JOIN(GROUP, name)
 #define F_(name)   MATH_JOIN(GROUP_FIELD, name)
@@ -416,20 +417,10 @@ MATH_FN bool G_(jacobian_equals_affine)(const JACOBIAN_t *p, const AFFINE_t *q)
     return F_(equal)(&t, &p->y);
 }
 
-/* Digits of the non-adjacent form, the lowest first; the carry is the number still to be added. */
 MATH_FN void G_(jacobian_mul)(JACOBIAN_t *r, const AFFINE_t *q, const uint64_t *k, unsigned n_limbs)
 {
-    enum { MAX_BITS = 256 };
-    int8_t digit[MAX_BITS + 1];
-    unsigned carry = 0;
-    for (unsigned i = 0; i <= 64 * n_limbs; i++) {
-        unsigned bit = i < 64 * n_limbs ? (unsigned)(k[i / 64] >> (i % 64)) & 1 : 0;
-        unsigned j = i + 1;
-        unsigned next = j < 64 * n_limbs ? (unsigned)(k[j / 64] >> (j % 64)) & 1 : 0;
-        unsigned sum = bit + carry;
-        digit[i] = (int8_t)((sum & 1) == 0 ? 0 : next ? -1 : 1);
-        carry = (sum + next) >> 1;
-    }
+    int8_t digit[64 * 4 + 1];
+    naf_recode(digit, k, n_limbs);
     AFFINE_t base = *q, minus;
     G_(affine_neg)(&minus, q);
     G_(jacobian_set_infinity)(r);
