@@ -1,4 +1,16 @@
 /* commands: every subcommand of `millrace`, one line each, in the order of the help. X(NAME) stands
  * for `command_NAME`, defined in cmd_NAME.c. */
 #pragma once
-#define MILLRACE_COMMANDS(X)
+#define MILLRACE_COMMANDS(X)                                                                       \
+    X(up)                                                                                          \
+    X(down)                                                                                        \
+    X(doctor)                                                                                      \
+    X(circuit)                                                                                     \
+    X(submit)                                                                                      \
+    X(await)                                                                                       \
+    X(jobs)                                                                                        \
+    X(show)                                                                                        \
+    X(cancel)                                                                                      \
+    X(status)                                                                                      \
+    X(drain)                                                                                       \
+    X(scale)
