@@ -25,13 +25,13 @@ static const struct bin_layout layout = {
 
 static enum err_code check_counts(const struct binfile *f, const struct r1cs *r, struct err *e)
 {
-    uint64_t named = 1ull + r->n_public_outputs + r->n_public_inputs + r->n_private_inputs;
+    /* circom -O2 drops private inputs that no constraint uses and still counts them. */
+    uint64_t named = 1ull + r->n_public_outputs + r->n_public_inputs;
     if (named > r->n_wires)
         return binfile_error(f, R1CS_HEADER, 36, ERR_FORMAT, e,
                              "%" PRIu32 " wires are too few for the constant one, %" PRIu32
-                             " outputs, %" PRIu32 " public and %" PRIu32 " private inputs",
-                             r->n_wires, r->n_public_outputs, r->n_public_inputs,
-                             r->n_private_inputs);
+                             " outputs and %" PRIu32 " public inputs",
+                             r->n_wires, r->n_public_outputs, r->n_public_inputs);
     /* Three empty linear combinations are the least that a constraint takes. */
     if (12ull * r->n_constraints > binfile_length(f, R1CS_CONSTRAINTS))
         return binfile_error(

@@ -95,9 +95,9 @@ void groth16_assemble_points(const struct blinding_points *key, const struct gro
     sodium_memzero(&minus_rs, sizeof minus_rs);
 }
 
-void groth16_assemble(const struct circuit *ck, const struct groth16_sums *sums, struct proof *out)
+struct blinding_points groth16_blinding_points(const struct circuit *ck)
 {
-    const struct blinding_points key = {
+    return (struct blinding_points){
         .curve = ck->curve,
         .alpha_g1 = &ck->vk.alpha_g1,
         .beta_g1 = &ck->beta_g1,
@@ -105,5 +105,10 @@ void groth16_assemble(const struct circuit *ck, const struct groth16_sums *sums,
         .delta_g1 = &ck->delta_g1,
         .delta_g2 = &ck->vk.delta_g2,
     };
+}
+
+void groth16_assemble(const struct circuit *ck, const struct groth16_sums *sums, struct proof *out)
+{
+    const struct blinding_points key = groth16_blinding_points(ck);
     groth16_assemble_points(&key, sums, out);
 }

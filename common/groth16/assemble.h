@@ -8,6 +8,8 @@ struct blinding_points {
     const point_t *alpha_g1, *beta_g1, *beta_g2, *delta_g1, *delta_g2;
 };
 
+struct blinding_points groth16_blinding_points(const struct circuit *ck);
+
 /* Draws r and s uniformly (64 random bytes each reduced mod r, libsodium) and forms A, B, C.
  * In a build with -Dtest_randomness=true the environment variable MILLRACE_TEST_RS="r,s" (decimal)
  * fixes them; a release build does not contain that code.

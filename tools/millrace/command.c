@@ -1,4 +1,5 @@
 #include "command.h"
+#include <errno.h>
 #include <jansson.h>
 #include <string.h>
 #include <stdlib.h>
@@ -168,13 +169,10 @@ static int run(const struct command *c, const char *path, int argc, char **argv)
         rc = c->run(&in, &e);
     }
     free(buffer);
-    /* A result that did not reach its reader is a failure too. */
-    if (fflush(stdout) != 0 && !rc)
-        rc = err_set(&e, ERR_IO, "standard output: %m");
     return rc ? report(&e, in.json) : 0;
 }
 
-int command_main(const struct command *const *commands, int argc, char **argv)
+static int dispatch(const struct command *const *commands, int argc, char **argv)
 {
     const char *first = argc > 1 ? argv[1] : "--help";
     if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0) {
@@ -194,4 +192,15 @@ int command_main(const struct command *const *commands, int argc, char **argv)
     if (!c)
         return report(&e, asks_for_json(argc, argv));
     return run(c, path.text, argc - 1 - used, argv + 1 + used);
+}
+
+int command_main(const struct command *const *commands, int argc, char **argv)
+{
+    int code = dispatch(commands, argc, argv);
+    /* A result that did not reach its reader is a failure too. */
+    if ((fflush(stdout) != 0 || ferror(stdout)) && code == 0) {
+        fprintf(stderr, "millrace: standard output: %s\n", strerror(errno));
+        code = ERR_IO;
+    }
+    return code;
 }

@@ -28,6 +28,7 @@ enum option_kind {
     OPTION_FLAG,    /* bool: there or not */
     OPTION_TEXT,    /* const char *: any text, borrowed from argv; NULL when not given */
     OPTION_COUNT,   /* uint64_t: a decimal number */
+    OPTION_REAL,    /* double: a decimal number, not negative */
     OPTION_SIZE,    /* uint64_t: bytes; K, M, G, T multiply by powers of 1024 */
     OPTION_SECONDS, /* double: a length of time; s, m, h, d; a bare number is seconds */
     OPTION_SHARE,   /* double: 0 to 1, or a percentage ("40%") */

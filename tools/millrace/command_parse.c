@@ -102,6 +102,8 @@ static const char *wanted(enum option_kind kind)
     switch (kind) {
     case OPTION_COUNT:
         return "a whole number";
+    case OPTION_REAL:
+        return "a number";
     case OPTION_SIZE:
         return "a size in bytes (K, M, G, T)";
     case OPTION_SECONDS:
@@ -126,6 +128,8 @@ static bool store(const struct option *o, void *field, const char *text)
         return true;
     case OPTION_COUNT:
         return number(text, field, &rest) && !*rest;
+    case OPTION_REAL:
+        return real_value(text, field, &rest) && !*rest;
     case OPTION_SIZE:
         return size_value(text, field);
     case OPTION_SECONDS:

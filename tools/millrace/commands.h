@@ -2,15 +2,8 @@
  * for `command_NAME`, defined in cmd_NAME.c. */
 #pragma once
 #define MILLRACE_COMMANDS(X)                                                                       \
-    X(up)                                                                                          \
-    X(down)                                                                                        \
-    X(doctor)                                                                                      \
-    X(circuit)                                                                                     \
-    X(submit)                                                                                      \
-    X(await)                                                                                       \
-    X(jobs)                                                                                        \
-    X(show)                                                                                        \
-    X(cancel)                                                                                      \
-    X(status)                                                                                      \
-    X(drain)                                                                                       \
-    X(scale)
+    X(prove)                                                                                       \
+    X(verify)                                                                                      \
+    X(inspect)                                                                                     \
+    X(prepare)                                                                                     \
+    X(testkit)

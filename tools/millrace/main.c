@@ -1,6 +1,8 @@
-/* millrace: one program, a subcommand a file. */
+/* millrace: one program, a subcommand a file. Under the names `prover` and `verifier` it takes
+ * rapidsnark's arguments (peer_names.h). */
 #include "command.h"
 #include "commands.h"
+#include "peer_names.h"
 
 #define DECLARE(name) extern const struct command command_##name;
 MILLRACE_COMMANDS(DECLARE)
@@ -10,5 +12,6 @@ static const struct command *const commands[] = {MILLRACE_COMMANDS(ENTRY) NULL};
 
 int main(int argc, char **argv)
 {
-    return command_main(commands, argc, argv);
+    peer_main *peer = argc > 0 ? peer_by_name(argv[0]) : NULL;
+    return peer ? peer(argc, argv) : command_main(commands, argc, argv);
 }

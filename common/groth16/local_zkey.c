@@ -1,0 +1,215 @@
+/* A proof from a .zkey, section by section. */
+#include "local_steps.h"
+#include "json.h"
+#include "ntt.h"
+#include "r1cs.h"
+#include "zkey.h"
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Has the system read a key from a slow disk while we compute. Only a hint: errors are ignored. */
+static void read_ahead(const char *path, uint64_t bytes)
+{
+    long pages = sysconf(_SC_AVPHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    if (pages < 0 || bytes / 2 > (uint64_t)pages * (uint64_t)page / 4)
+        return; /* it would push out what is needed sooner */
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    posix_fadvise(fd, 0, 0, POSIX_FADV_WILLNEED);
+    close(fd);
+}
+
+static enum err_code check_against_r1cs(struct local_run *run, const struct zkey_facts *facts,
+                                        const struct matrix *a, const struct matrix *b,
+                                        uint32_t n_constraints, struct err *e)
+{
+    struct r1cs r = {0};
+    enum err_code rc = r1cs_read(run->job->r1cs_path, R1CS_ALL, &r, run->pool, e);
+    if (rc)
+        return rc;
+    rc = r1cs_matches(&r, facts->curve, a, b, n_constraints, facts->n_wires, facts->n_public, e);
+    if (rc)
+        err_prefix(e, "%s against %s", run->job->r1cs_path, run->job->key_path);
+    else
+        rc = local_check_constraints(run, facts->curve, &r.a, &r.b, &r.c, e);
+    r1cs_free(&r);
+    return rc;
+}
+
+/* rows_a, rows_b = A w, B w over the whole domain. */
+static enum err_code evaluate(struct local_run *run, struct zkey *key, fr_t *rows_a, fr_t *rows_b,
+                              struct err *e)
+{
+    const struct zkey_facts *facts = zkey_facts(key);
+    size_t n = (size_t)1 << facts->domain_log2;
+    struct matrix a = {0}, b = {0};
+    uint32_t n_constraints;
+    local_stage(run, "matrices");
+    enum err_code rc = zkey_read_matrices(key, &a, &b, &n_constraints, run->pool, e);
+    if (rc)
+        return rc;
+    if (run->job->r1cs_path)
+        rc = check_against_r1cs(run, facts, &a, &b, n_constraints, e);
+    if (!rc) {
+        matrix_evaluate(facts->curve, &a, run->w, rows_a, n, run->pool);
+        matrix_evaluate(facts->curve, &b, run->w, rows_b, n, run->pool);
+    }
+    matrix_free(&a);
+    matrix_free(&b);
+    return rc;
+}
+
+/* The scalars of H in *h, N plain values, owned by the caller. */
+static enum err_code quotient(struct local_run *run, struct zkey *key, fr_t **h, struct err *e)
+{
+    const struct zkey_facts *facts = zkey_facts(key);
+    size_t n = (size_t)1 << facts->domain_log2;
+    fr_t *rows_a = local_vector(n, e), *rows_b = rows_a ? local_vector(n, e) : NULL;
+    enum err_code rc = rows_b ? evaluate(run, key, rows_a, rows_b, e) : ERR_MEMORY;
+    if (!rc) {
+        local_stage(run, "transforms");
+        struct ntt_domain *domain =
+            ntt_domain_new(facts->curve, ROOT_SNARKJS, facts->domain_log2, run->pool, e);
+        rc = domain ? groth16_quotient(facts->curve, ROOT_SNARKJS, H_ODD_LAGRANGE, domain,
+                                       facts->domain_log2, rows_a, rows_b, run->pool, e)
+                    : e->code;
+        ntt_domain_free(&domain);
+    }
+    local_vector_free(&rows_b, n);
+    if (rc)
+        local_vector_free(&rows_a, n);
+    *h = rows_a;
+    return rc;
+}
+
+/* sum = the section's points times scalars, read and summed in pieces. */
+static enum err_code sum_section(struct local_run *run, struct zkey *key, enum zkey_points which,
+                                 const fr_t *scalars, point_t *sum, struct err *e)
+{
+    const struct curve *c = zkey_facts(key)->curve;
+    const struct group *g = which == ZKEY_B2 ? c->g2 : c->g1;
+    uint64_t count = zkey_points_count(key, which), most = LOCAL_PIECE_BYTES / g->bytes;
+    memset(sum, 0, sizeof *sum);
+    if (count == 0)
+        return ERR_OK;
+    /* Equal pieces: a short last one would be summed at a worse rate. */
+    uint64_t pieces = (count + most - 1) / most, size = (count + pieces - 1) / pieces;
+    void *points = malloc(size * g->bytes);
+    if (!points)
+        return err_set(e, ERR_MEMORY, "no memory for %llu points of %s", (unsigned long long)size,
+                       g->name);
+    enum err_code rc = ERR_OK;
+    for (uint64_t first = 0; first < count && !rc; first += size) {
+        uint64_t n = count - first < size ? count - first : size;
+        point_t part = {{0}};
+        rc = zkey_read_points(key, which, first, n, points, false, run->pool, e);
+        if (!rc)
+            rc = g->msm(&part, points, scalars + first, NULL, n, false, run->pool, e);
+        if (!rc)
+            g->add(sum, sum, &part);
+        explicit_bzero(&part, sizeof part);
+    }
+    free(points);
+    return rc;
+}
+
+/* Why a proof may fail that is not the witness's fault: a key whose points are on the curve and not
+ * in the subgroup. Tested only then, since it takes longer than the proof. */
+static enum err_code check_subgroups(struct local_run *run, struct zkey *key, struct err *e)
+{
+    static const enum zkey_points sections[] = {ZKEY_A, ZKEY_B1, ZKEY_B2, ZKEY_L, ZKEY_H};
+    enum { AT_ONCE = 1 << 14 };
+    void *points = malloc((size_t)AT_ONCE * POINT_MAX_BYTES);
+    if (!points)
+        return err_set(e, ERR_MEMORY, "no memory to check the key");
+    enum err_code rc = ERR_OK;
+    for (size_t s = 0; s < sizeof sections / sizeof sections[0]; s++) {
+        uint64_t count = zkey_points_count(key, sections[s]);
+        for (uint64_t first = 0; first < count && !rc; first += AT_ONCE)
+            rc = zkey_read_points(key, sections[s], first,
+                                  count - first < AT_ONCE ? count - first : AT_ONCE, points, true,
+                                  run->pool, e);
+    }
+    free(points);
+    return rc;
+}
+
+static enum err_code sum_all(struct local_run *run, struct zkey *key, struct groth16_sums *sums,
+                             struct err *e)
+{
+    const struct zkey_facts *facts = zkey_facts(key);
+    size_t n = (size_t)1 << facts->domain_log2;
+    fr_t *h = NULL;
+    enum err_code rc = quotient(run, key, &h, e);
+    if (rc)
+        return rc;
+    local_stage(run, "sum of H in G1");
+    rc = sum_section(run, key, ZKEY_H, h, &sums->h, e);
+    local_vector_free(&h, n);
+    const struct {
+        enum zkey_points which;
+        const char *what;
+        const fr_t *scalars;
+        point_t *sum;
+    } sections[] = {
+        {ZKEY_A, "sum of A in G1", run->w, &sums->a},
+        {ZKEY_B1, "sum of B in G1", run->w, &sums->b1},
+        {ZKEY_B2, "sum of B in G2", run->w, &sums->b2},
+        {ZKEY_L, "sum of L in G1", run->w + facts->n_public + 1, &sums->l},
+    };
+    for (size_t i = 0; i < sizeof sections / sizeof sections[0] && !rc; i++) {
+        local_stage(run, sections[i].what);
+        rc = sum_section(run, key, sections[i].which, sections[i].scalars, sections[i].sum, e);
+    }
+    return rc;
+}
+
+static enum err_code prove(struct local_run *run, struct zkey *key, struct local_proof *out,
+                           struct err *e)
+{
+    const struct zkey_facts *facts = zkey_facts(key);
+    local_stage(run, "witness");
+    enum err_code rc = local_read_witness(run, facts->curve, facts->n_wires, e);
+    if (rc)
+        return rc;
+    struct groth16_sums sums = {0};
+    struct verification_key vk = {0};
+    rc = zkey_read_vk(key, &vk, e);
+    if (!rc)
+        rc = sum_all(run, key, &sums, e);
+    if (!rc) {
+        const struct blinding_points points = {
+            .curve = facts->curve,
+            .alpha_g1 = &facts->alpha_g1,
+            .beta_g1 = &facts->beta_g1,
+            .beta_g2 = &facts->beta_g2,
+            .delta_g1 = &facts->delta_g1,
+            .delta_g2 = &facts->delta_g2,
+        };
+        rc = local_finish(run, &points, &vk, &sums, out, e);
+        if (rc == ERR_UNSATISFIED) {
+            struct err key_error = {0};
+            if (check_subgroups(run, key, &key_error)) {
+                *e = key_error;
+                rc = e->code;
+            }
+        }
+    }
+    vk_free(&vk);
+    explicit_bzero(&sums, sizeof sums);
+    return rc;
+}
+
+enum err_code local_prove_zkey(struct local_run *run, struct local_proof *out, struct err *e)
+{
+    struct zkey *key = zkey_open(run->job->key_path, e);
+    if (!key)
+        return e->code;
+    read_ahead(run->job->key_path, zkey_facts(key)->file_bytes);
+    enum err_code rc = prove(run, key, out, e);
+    zkey_close(&key);
+    return rc;
+}

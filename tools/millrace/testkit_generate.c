@@ -1,0 +1,232 @@
+/* millrace testkit generate: a satisfiable circuit of a given kind, with witness and key. */
+#include "generate.h"
+#include "json.h"
+#include "output.h"
+#include "prepared.h"
+#include "testkit.h"
+#include "wtns.h"
+#include "zkey.h"
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct args {
+    const char *curve, *out, *seed, *form;
+    uint64_t log2, constraints, publics, number, threads;
+    double density, ones;
+    bool bellman, with_c, no_r1cs;
+};
+
+static const struct args defaults = {
+    .curve = "bn254", .form = "zkey", .publics = 1, .number = 1, .density = 2, .ones = 0.5};
+
+static const struct option options[] = {
+    {"curve", 'c', OPTION_TEXT, "CURVE", offsetof(struct args, curve),
+     "bn254 (default) or bls12-381"},
+    {"log2", 'k', OPTION_COUNT, "K", offsetof(struct args, log2), "fill a domain of 2^K (1 to 28)"},
+    {"constraints", 0, OPTION_COUNT, "N", offsetof(struct args, constraints),
+     "this many constraints, instead of a full domain"},
+    {"publics", 0, OPTION_COUNT, "N", offsetof(struct args, publics), "public values (default 1)"},
+    {"density", 0, OPTION_REAL, "MEAN", offsetof(struct args, density),
+     "mean entries of a row of A and of B (default 2)"},
+    {"ones", 0, OPTION_SHARE, "SHARE", offsetof(struct args, ones),
+     "share of the witness that is 0 or 1 (default 50%)"},
+    {"number", 0, OPTION_COUNT, "N", offsetof(struct args, number),
+     "another circuit of the same kind (default 1)"},
+    {"seed", 0, OPTION_TEXT, "TEXT", offsetof(struct args, seed),
+     "derive the key's secrets from TEXT"},
+    {"form", 0, OPTION_TEXT, "FORM", offsetof(struct args, form),
+     "of the key: zkey (default), prepared, both, none"},
+    {"no-r1cs", 0, OPTION_FLAG, NULL, offsetof(struct args, no_r1cs), "do not write the .r1cs"},
+    {"bellman", 0, OPTION_FLAG, NULL, offsetof(struct args, bellman),
+     "bellman's roots and H basis (prepared form only)"},
+    {"with-c", 0, OPTION_FLAG, NULL, offsetof(struct args, with_c),
+     "keep matrix C (prepared form only)"},
+    {"out", 'o', OPTION_TEXT, "DIR", offsetof(struct args, out), "where the files go"},
+    {"threads", 't', OPTION_COUNT, "N", offsetof(struct args, threads),
+     "use N threads (default: one per CPU)"},
+    {0},
+};
+
+struct path {
+    char text[PATH_MAX];
+};
+
+static const char *in_out(const struct args *a, const char *name, struct path *p)
+{
+    snprintf(p->text, sizeof p->text, "%s/%s", a->out, name);
+    return p->text;
+}
+
+static enum err_code circuit_options(const struct args *a, struct generate_options *o,
+                                     struct err *e)
+{
+    const struct curve *curve = curve_by_name(a->curve);
+    if (!curve)
+        return err_set(e, ERR_USAGE, "testkit generate: --curve: \"%s\" is not bn254 or bls12-381",
+                       a->curve);
+    if (!a->log2 == !a->constraints)
+        return err_set(e, ERR_USAGE, "testkit generate: give one of --log2 and --constraints");
+    if (a->log2 > 28)
+        return err_set(e, ERR_USAGE, "testkit generate: --log2: expected 1 to 28");
+    uint64_t rows = a->log2 ? (uint64_t)1 << a->log2 : a->constraints;
+    uint64_t taken = a->log2 ? a->publics + 1 : 0;
+    if (a->publics >= rows || rows - taken < 1 || rows - taken > (uint64_t)1 << 28)
+        return err_set(e, ERR_USAGE,
+                       "testkit generate: no room for a constraint beside %llu public values",
+                       (unsigned long long)a->publics);
+    *o = (struct generate_options){
+        .curve = curve,
+        .n_constraints = (uint32_t)(rows - taken),
+        .n_public = (uint32_t)a->publics,
+        .density = a->density,
+        .bits = a->ones,
+        .seed = a->number,
+    };
+    return ERR_OK;
+}
+
+/* vk.json, out of the key that was written. */
+static enum err_code write_vk_of_zkey(const char *key, const char *vk_path, struct err *e)
+{
+    struct zkey *z = zkey_open(key, e);
+    if (!z)
+        return e->code;
+    struct verification_key vk;
+    enum err_code rc = zkey_read_vk(z, &vk, e);
+    if (!rc) {
+        rc = vk_write(vk_path, &vk, JSON_SNARKJS, e);
+        vk_free(&vk);
+    }
+    zkey_close(&z);
+    return rc;
+}
+
+static enum err_code write_vk_of_prepared(const char *key, const char *vk_path, struct err *e)
+{
+    struct circuit *c = circuit_map(key, e);
+    if (!c)
+        return e->code;
+    enum err_code rc = vk_write(vk_path, &c->vk, JSON_SNARKJS, e);
+    circuit_free(&c);
+    return rc;
+}
+
+static enum err_code write_keys(const struct invocation *in, const struct r1cs *system,
+                                struct pool *pool, struct err *e)
+{
+    const struct args *a = in->args;
+    bool both = strcmp(a->form, "both") == 0;
+    bool zkey = both || strcmp(a->form, "zkey") == 0;
+    bool prepared = both || strcmp(a->form, "prepared") == 0;
+    struct path key, vk;
+    in_out(a, "vk.json", &vk);
+    const struct setup_options how = {
+        .seed = a->seed,
+        .roots = a->bellman ? ROOT_BELLMAN : ROOT_SNARKJS,
+        .h_basis = a->bellman ? H_MONOMIAL : H_ODD_LAGRANGE,
+        .with_c = a->with_c,
+    };
+    struct setup *s = setup_new(system, &how, pool, e);
+    if (!s)
+        return e->code;
+    enum err_code rc = ERR_OK;
+    if (prepared) {
+        rc = testkit_write_key(in, s, true, in_out(a, "circuit.prepared", &key), pool, e);
+        if (!rc)
+            rc = write_vk_of_prepared(key.text, vk.text, e);
+    }
+    if (zkey && !rc) {
+        rc = testkit_write_key(in, s, false, in_out(a, "circuit.zkey", &key), pool, e);
+        if (!rc)
+            rc = write_vk_of_zkey(key.text, vk.text, e);
+    }
+    setup_free(&s);
+    return rc;
+}
+
+static enum err_code write_all(const struct invocation *in, const struct r1cs *system,
+                               const fr_t *witness, struct pool *pool, struct err *e)
+{
+    const struct args *a = in->args;
+    struct path p;
+    enum err_code rc =
+        wtns_write(in_out(a, "circuit.wtns", &p), system->curve, witness, system->n_wires, e);
+    if (!rc && !a->no_r1cs)
+        rc = r1cs_write(in_out(a, "circuit.r1cs", &p), system, e);
+    if (!rc && strcmp(a->form, "none") != 0)
+        rc = write_keys(in, system, pool, e);
+    return rc;
+}
+
+static enum err_code report(const struct invocation *in, const struct r1cs *r, struct err *e)
+{
+    const struct args *a = in->args;
+    if (in->json)
+        return print_json(json_pack("{s:s,s:s,s:I,s:I,s:I,s:I}", "out", a->out, "curve",
+                                    r->curve->name, "n_constraints", (json_int_t)r->n_constraints,
+                                    "n_wires", (json_int_t)r->n_wires, "n_public",
+                                    (json_int_t)r->n_public_outputs, "n_entries",
+                                    (json_int_t)(r->a.n_entries + r->b.n_entries)),
+                          e);
+    printf("%s: %s, %u constraints, %u wires, %u public\n", a->out, r->curve->name,
+           r->n_constraints, r->n_wires, r->n_public_outputs);
+    return ERR_OK;
+}
+
+static enum err_code check_args(const struct args *a, struct err *e)
+{
+    static const char *const forms[] = {"zkey", "prepared", "both", "none"};
+    bool known = false;
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
+        known |= strcmp(a->form, forms[i]) == 0;
+    if (!known)
+        return err_set(e, ERR_USAGE,
+                       "testkit generate: --form: \"%s\" is not zkey, prepared, both or none",
+                       a->form);
+    if (!a->out)
+        return err_set(e, ERR_USAGE, "testkit generate: --out is missing");
+    if (a->threads > 4096)
+        return err_set(e, ERR_USAGE, "testkit generate: --threads: at most 4096");
+    return ERR_OK;
+}
+
+static enum err_code run(const struct invocation *in, struct err *e)
+{
+    const struct args *a = in->args;
+    struct generate_options o;
+    enum err_code rc = check_args(a, e);
+    if (!rc)
+        rc = circuit_options(a, &o, e);
+    if (rc)
+        return rc;
+    if (mkdir(a->out, 0777) != 0 && errno != EEXIST)
+        return err_set(e, ERR_IO, "%s: cannot be made: %s", a->out, strerror(errno));
+    struct r1cs system;
+    fr_t *witness;
+    rc = generate_circuit(&o, &system, &witness, e);
+    if (rc)
+        return rc;
+    struct pool *pool = pool_new((unsigned)a->threads, NULL, e);
+    rc = pool ? write_all(in, &system, witness, pool, e) : e->code;
+    pool_free(&pool);
+    if (!rc)
+        rc = report(in, &system, e);
+    r1cs_free(&system);
+    free(witness);
+    return rc;
+}
+
+const struct command testkit_generate = {
+    .name = "generate",
+    .summary = "UNSAFE: a satisfiable circuit of a given kind, with witness and key",
+    .text = TESTKIT_UNSAFE
+    "\nDIR gets circuit.wtns, circuit.r1cs, vk.json and circuit.zkey or circuit.prepared. The\n"
+    "same options give the same files on every machine.",
+    .options = options,
+    .args_bytes = sizeof(struct args),
+    .defaults = &defaults,
+    .run = run,
+};
