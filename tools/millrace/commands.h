@@ -6,4 +6,16 @@
     X(verify)                                                                                      \
     X(inspect)                                                                                     \
     X(prepare)                                                                                     \
+    X(up)                                                                                          \
+    X(down)                                                                                        \
+    X(doctor)                                                                                      \
+    X(circuit)                                                                                     \
+    X(submit)                                                                                      \
+    X(await)                                                                                       \
+    X(jobs)                                                                                        \
+    X(show)                                                                                        \
+    X(cancel)                                                                                      \
+    X(status)                                                                                      \
+    X(drain)                                                                                       \
+    X(scale)                                                                                       \
     X(testkit)

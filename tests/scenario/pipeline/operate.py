@@ -1,0 +1,67 @@
+"""What an operator does: scale while running, a killed supervisor, down from any state, wrong words."""
+import signal
+from harness import *
+
+wide, wide_w = fixture("bn128", "wide_12", ".zkey"), fixture("bn128", "wide_12", ".wtns")
+
+# Without an instance: how to start one, or --local; exit code 10.
+with Instance() as m:
+    code, out, err = m("prove", wide, wide_w, m.path("p.json"), m.path("u.json"))
+    check(code == 10 and "up" in err and "--local" in err, f"no instance: {code} {err.strip()}")
+    code, out, err = m("status")
+    check(code == 10, f"status without an instance: {code}")
+
+    m.up()
+    code, out, err = m("up")
+    check(code == 0 and "already" in err, f"up twice: {code} {err.strip()}")
+    names = set(m.daemons())
+    check({"finalizd", "gpud.0", "synthd.0.0"} <= names, f"three kinds of process: {names}")
+    for pid in m.daemons().values():
+        with open(f"/proc/{pid}/cmdline", "rb") as f:
+            check(m.dir.encode() in f.read().split(b"\0"), "a daemon's command line names its instance")
+
+    # Scale up and down under load.
+    jobs = [m.ok("submit", wide, wide_w) for _ in range(8)]
+    m.ok("scale", "node0=3")
+    check(sum(n.startswith("synthd.0.") for n in m.daemons()) == 3, f"three synthd: {m.daemons()}")
+    m.ok("scale", "node0=1")
+    check(sum(n.startswith("synthd.0.") for n in m.daemons()) == 1, f"one synthd: {m.daemons()}")
+    for job in jobs:
+        m.ok("await", job, m.path("p.json"), m.path("u.json"))
+    code, out, err = m("scale", "node9=1")
+    check(code == 2 and "node9" in err, f"a node that is not there: {code} {err.strip()}")
+
+    # The supervisor dies: daemons go on, the next up adopts them, with the same processes.
+    before = m.daemons()
+    os.kill(m.supervisor()["pid"], signal.SIGKILL)
+    m.ok("prove", wide, wide_w, m.path("p.json"), m.path("u.json"))
+    m.up()
+    check(m.daemons() == before, f"adopted: {before} {m.daemons()}")
+
+    # Each daemon dies once: it comes back, and work goes on.
+    for name in ("synthd.0.0", "gpud.0", "finalizd"):
+        pid = m.daemons()[name]
+        os.kill(pid, signal.SIGKILL)
+        m.wait_for(f"{name} is back", lambda: m.daemons().get(name) not in (None, pid) and m.supervisor().get("ready"))
+        m.ok("prove", wide, wide_w, m.path("p.json"), m.path("u.json"))
+
+    # down finds daemons whose supervisor is dead.
+    os.kill(m.supervisor()["pid"], signal.SIGKILL)
+    m.down()
+    check(m.pids() == [], f"no process is left: {m.pids()}")
+
+    # Queued work stays in the ledger over a hard stop.
+    m.up()
+    m.ok("scale", "node0=0")
+    job = m.ok("submit", "--id", "kept", wide, wide_w)
+    m.down("--now")
+    check(m.pids() == [], "down --now leaves no process")
+    m.up()
+    m.ok("scale", "node0=1")
+    check(m.ok("submit", "--id", "kept", wide, wide_w) == job, "the request id still gives the same job")
+    m.ok("await", job, m.path("p.json"), m.path("u.json"))
+    verified(m.path("p.json"), m.path("u.json"), fixture("bn128", "wide_12", "vk.json"))
+    m.down()
+    run_dir = os.path.join(m.dir, "run")
+    check(os.listdir(run_dir) == [], f"run is empty after down: {os.listdir(run_dir)}")
+finish()

@@ -1,0 +1,171 @@
+/* circuit add | list | remove | preload | evict: the instance's circuits. */
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include "pipeline.h"
+#include "table.h"
+
+struct add_args {
+    const char *dir, *alias, *r1cs, *program;
+    bool urgent;
+    uint64_t threads;
+};
+static const struct option add_options[] = {
+    {"dir", 'd', OPTION_TEXT, "DIR", offsetof(struct add_args, dir), "the instance's directory"},
+    {"alias", 'a', OPTION_TEXT, "NAME", offsetof(struct add_args, alias),
+     "a friendly name (the file's name without its ending)"},
+    {"r1cs", 0, OPTION_TEXT, "FILE", offsetof(struct add_args, r1cs),
+     "the .r1cs it was made from: a bad witness is then named by its first failing constraint"},
+    {"program", 0, OPTION_TEXT, "FILE", offsetof(struct add_args, program),
+     "its witness program: circom's .wasm, or an executable built from circom's C++ output"},
+    {"urgent", 0, OPTION_FLAG, NULL, offsetof(struct add_args, urgent),
+     "keep room reserved for jobs of this circuit"},
+    {"threads", 'j', OPTION_COUNT, "N", offsetof(struct add_args, threads),
+     "use N threads to prepare it (all)"},
+    {0}};
+
+static enum err_code run_add(const struct invocation *in, struct err *e)
+{
+    const struct add_args *a = in->args;
+    struct millrace_error why;
+    struct millrace *m = millrace_open(a->dir, &why);
+    if (!m)
+        return pipeline_error(e, &why);
+    struct millrace_circuit c = {.key = in->operand[0],
+                                 .r1cs = a->r1cs,
+                                 .program = a->program,
+                                 .alias = a->alias,
+                                 .urgent = a->urgent,
+                                 .threads = (unsigned)a->threads};
+    char digest[65];
+    if (command_shows_progress(in))
+        fprintf(stderr, "\rchecking and preparing %s\033[K", c.key);
+    int failed = millrace_circuit_add(m, &c, digest, &why);
+    if (command_shows_progress(in))
+        fprintf(stderr, "\r\033[K");
+    millrace_close(&m);
+    if (failed)
+        return pipeline_error(e, &why);
+    printf(in->json ? "{\"circuit\": \"%s\"}\n" : "%s\n", digest);
+    return ERR_OK;
+}
+
+struct name_args {
+    const char *dir;
+};
+static const struct option name_options[] = {
+    {"dir", 'd', OPTION_TEXT, "DIR", offsetof(struct name_args, dir), "the instance's directory"},
+    {0}};
+
+static enum err_code run_named(const struct invocation *in, struct err *e,
+                               int (*what)(struct millrace *, const char *,
+                                           struct millrace_error *))
+{
+    const struct name_args *a = in->args;
+    struct millrace_error why;
+    struct millrace *m = millrace_open(a->dir, &why);
+    if (!m)
+        return pipeline_error(e, &why);
+    int failed = 0;
+    for (size_t i = 0; i < in->n_operands && !failed; i++)
+        failed = what(m, in->operand[i], &why);
+    millrace_close(&m);
+    if (failed)
+        return pipeline_error(e, &why);
+    if (in->json)
+        printf("{\"done\": true}\n");
+    return ERR_OK;
+}
+
+static enum err_code run_remove(const struct invocation *in, struct err *e)
+{
+    return run_named(in, e, millrace_circuit_remove);
+}
+
+static enum err_code run_preload(const struct invocation *in, struct err *e)
+{
+    return run_named(in, e, millrace_preload);
+}
+
+static enum err_code run_evict(const struct invocation *in, struct err *e)
+{
+    return run_named(in, e, millrace_evict);
+}
+
+static enum err_code run_list(const struct invocation *in, struct err *e)
+{
+    const struct name_args *a = in->args;
+    static const struct column columns[] = {{"alias", "ALIAS", 0},
+                                            {"curve", "CURVE", 0},
+                                            {"constraints", "CONSTRAINTS", 0},
+                                            {"wires", "WIRES", 0},
+                                            {"publics", "PUBLICS", 0},
+                                            {"bytes", "SIZE", COLUMN_BYTES},
+                                            {"program", "PROGRAM", 0},
+                                            {"resident", "RESIDENT", 0},
+                                            {"circuit", "CIRCUIT", COLUMN_SHORT},
+                                            {0}};
+    return table_report(in, a->dir, MILLRACE_CIRCUITS, 0, NULL, "circuits", columns, e);
+}
+
+static const struct command add = {
+    .name = "add",
+    .summary = "check a key, prepare it into the store, and name it",
+    .operands = "KEY.zkey",
+    .text =
+        "Every point of the key is checked (on its curve, in the subgroup) and the key is laid\n"
+        "out as the daemons map it. Prints the circuit's digest. A key that was added before\n"
+        "and has not changed since is recognised without reading it.",
+    .options = add_options,
+    .args_bytes = sizeof(struct add_args),
+    .min_operands = 1,
+    .max_operands = 1,
+    .run = run_add,
+};
+static const struct command list = {
+    .name = "list",
+    .summary = "the circuits of the instance",
+    .operands = "",
+    .options = name_options,
+    .args_bytes = sizeof(struct name_args),
+    .run = run_list,
+};
+static const struct command remove_command = {
+    .name = "remove",
+    .summary = "forget a circuit and delete its prepared file",
+    .operands = "CIRCUIT [CIRCUIT...]",
+    .options = name_options,
+    .args_bytes = sizeof(struct name_args),
+    .min_operands = 1,
+    .max_operands = 64,
+    .run = run_remove,
+};
+static const struct command preload = {
+    .name = "preload",
+    .summary = "load a circuit's key before it is needed",
+    .operands = "CIRCUIT [CIRCUIT...]",
+    .options = name_options,
+    .args_bytes = sizeof(struct name_args),
+    .min_operands = 1,
+    .max_operands = 64,
+    .run = run_preload,
+};
+static const struct command evict = {
+    .name = "evict",
+    .summary = "give a circuit's memory back when nothing uses it",
+    .operands = "CIRCUIT [CIRCUIT...]",
+    .options = name_options,
+    .args_bytes = sizeof(struct name_args),
+    .min_operands = 1,
+    .max_operands = 64,
+    .run = run_evict,
+};
+static const struct command *const subcommands[] = {&add,     &list,  &remove_command,
+                                                    &preload, &evict, NULL};
+
+const struct command command_circuit = {
+    .name = "circuit",
+    .summary = "the instance's circuits: add, list, remove, preload, evict",
+    .operands = "",
+    .subcommands = subcommands,
+};
