@@ -249,11 +249,11 @@ static bool G_(sum_windows)(struct G_(sum) * s, struct G_(runs_scratch) * scratc
 static unsigned G_(best_bits)(const struct G_(sum) * s)
 {
     unsigned best = MSM_BITS_MIN;
-    double least = 0;
+    uint64_t least = UINT64_MAX;
     for (unsigned bits = MSM_BITS_MIN; bits <= MSM_BITS_MAX; bits++) {
-        double cost = msm_windows(&s->digits, bits) *
-                      ((double)s->n_rest_all + (double)((size_t)1 << bits) + 4.0 * bits * bits);
-        if (bits == MSM_BITS_MIN || cost < least) {
+        uint64_t cost = msm_windows(&s->digits, bits) *
+                        (s->n_rest_all + ((uint64_t)1 << bits) + 4 * (uint64_t)bits * bits);
+        if (cost < least) {
             best = bits;
             least = cost;
         }
