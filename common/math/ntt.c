@@ -7,15 +7,20 @@
 extern const struct ntt_path bn254_fr_ntt_path_portable, bls12_381_fr_ntt_path_portable;
 #if defined(__x86_64__)
 extern const struct ntt_path bn254_fr_ntt_path_adx, bls12_381_fr_ntt_path_adx;
+extern const struct ntt_path bn254_fr_ntt_path_ifma, bls12_381_fr_ntt_path_ifma;
 #endif
 
-const struct ntt_path *ntt_path_for(enum curve_id id)
+const struct ntt_path *ntt_path_for(enum curve_id id, unsigned log2_n)
 {
     bool bn = id == CURVE_BN254;
 #if defined(__x86_64__)
+    const struct ntt_path *ifma = bn ? &bn254_fr_ntt_path_ifma : &bls12_381_fr_ntt_path_ifma;
+    if (cpu_variant() >= CPU_IFMA && (log2_n + 1) / 2 <= ifma->bits_max)
+        return ifma;
     if (cpu_variant() >= CPU_ADX)
         return bn ? &bn254_fr_ntt_path_adx : &bls12_381_fr_ntt_path_adx;
 #endif
+    (void)log2_n;
     return bn ? &bn254_fr_ntt_path_portable : &bls12_381_fr_ntt_path_portable;
 }
 
@@ -98,7 +103,7 @@ struct ntt_domain *ntt_domain_new(const struct curve *c, enum root_convention ro
         return NULL;
     }
     d->c = c;
-    d->path = ntt_path_for(c->id);
+    d->path = ntt_path_for(c->id, log2_n);
     d->log2_n = log2_n;
     d->log2_rows = (log2_n + 1) / 2;
     d->log2_columns = log2_n / 2;

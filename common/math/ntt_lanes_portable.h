@@ -8,7 +8,11 @@
 #define L_(name) MATH_JOIN(FIELD, lanes_##name)
 #define L_t      L_(t)
 
-enum { L_(form_shift) = 0 };
+enum {
+    L_(form_shift) = 0,
+    L_(free_stages) = 32,
+    L_(bits_max) = 32,
+};
 typedef struct {
     fr_t e[NTT_LANES];
 } L_t;
@@ -55,8 +59,9 @@ MATH_FN void L_(butterfly)(L_t *a, L_t *b, const L_t *w)
 }
 
 /* The same with w = 1. */
-MATH_FN void L_(butterfly_one)(L_t *a, L_t *b)
+MATH_FN void L_(butterfly_one)(L_t *a, L_t *b, unsigned stage)
 {
+    (void)stage;
     for (unsigned i = 0; i < NTT_LANES; i++) {
         fr_t t = b->e[i];
         F_(sub)(&b->e[i], &a->e[i], &t);

@@ -34,6 +34,7 @@ struct ntt_pass {
 
 struct ntt_path {
     unsigned form_shift;  /* of every factor above */
+    unsigned bits_max;    /* of log2 N1 */
     size_t element_bytes; /* of a buffer of one row or column: times max(N1, N2) */
     /* Columns 8 index .. 8 index + 7: natural to reversed order, element k1 of column j times
      * first * (w^j growth)^k1. */
@@ -47,4 +48,5 @@ struct ntt_path {
     void (*rows_there_and_back)(const struct ntt_pass *p, size_t index, void *buffer);
 };
 
-const struct ntt_path *ntt_path_for(enum curve_id id);
+/* The best path of this CPU for domains of 2^log2_n. */
+const struct ntt_path *ntt_path_for(enum curve_id id, unsigned log2_n);

@@ -14,10 +14,13 @@ static size_t P_(rev)(size_t i, unsigned bits)
 static void P_(to_reversed)(L_t *x, unsigned bits, const fr_t *reversed)
 {
     for (unsigned s = 0; s < bits; s++) {
-        size_t half = (size_t)1 << (bits - 1 - s);
-        for (size_t i = 0; i < half; i++)
-            L_(butterfly_one)(&x[i], &x[i + half]);
-        for (size_t b = 1; b < (size_t)1 << s; b++) {
+        size_t half = (size_t)1 << (bits - 1 - s), b = 0;
+        if (s < L_(free_stages)) {
+            for (size_t i = 0; i < half; i++)
+                L_(butterfly_one)(&x[i], &x[i + half], s);
+            b = 1;
+        }
+        for (; b < (size_t)1 << s; b++) {
             L_t w, *lo = x + 2 * half * b;
             L_(broadcast)(&w, &reversed[b]);
             for (size_t i = 0; i < half; i++)
@@ -30,10 +33,14 @@ static void P_(to_reversed)(L_t *x, unsigned bits, const fr_t *reversed)
 static void P_(to_natural)(L_t *x, unsigned bits, const fr_t *stage)
 {
     size_t n = (size_t)1 << bits;
-    for (size_t half = 1; half < n; half *= 2) {
-        for (size_t b = 0; b < n; b += 2 * half)
-            L_(butterfly_one)(&x[b], &x[b + half]);
-        for (size_t j = 1; j < half; j++) {
+    for (unsigned s = 0; s < bits; s++) {
+        size_t half = (size_t)1 << s, j = 0;
+        if (s < L_(free_stages)) {
+            for (size_t b = 0; b < n; b += 2 * half)
+                L_(butterfly_one)(&x[b], &x[b + half], s);
+            j = 1;
+        }
+        for (; j < half; j++) {
             L_t w;
             L_(broadcast)(&w, &stage[half + j]);
             for (size_t b = j; b < n; b += 2 * half)
@@ -148,6 +155,7 @@ static void P_(rows_there_and_back)(const struct ntt_pass *p, size_t index, void
 extern const struct ntt_path MATH_NAME(MATH_JOIN(FIELD, ntt_path));
 const struct ntt_path MATH_NAME(MATH_JOIN(FIELD, ntt_path)) = {
     .form_shift = L_(form_shift),
+    .bits_max = L_(bits_max),
     .element_bytes = sizeof(L_t),
     .columns_reversing = P_(columns_reversing),
     .columns_ordering = P_(columns_ordering),
@@ -158,5 +166,7 @@ const struct ntt_path MATH_NAME(MATH_JOIN(FIELD, ntt_path)) = {
 #undef F_
 #undef L_
 #undef L_t
+#undef V_
+#undef LANES
 #undef P_
 #undef FIELD
