@@ -42,7 +42,7 @@ enum err_code public_write(const char *path, const fr_t *plain, size_t n, enum j
 /* --- verification key ------------------------------------------------------------------------ */
 
 /* All points are checked: on the curve, in the subgroup, and alpha, beta, gamma, delta are not
- * infinity. vk->ic is owned: vk_free. */
+ * infinity. vk->ic is owned: vk_free, also allowed after a failure. */
 enum err_code vk_read(const char *path, struct verification_key *out, struct err *e);
 enum err_code vk_from_json(const json_t *json, const char *name, struct verification_key *out,
                            struct err *e);

@@ -25,9 +25,9 @@ static const struct bin_layout layout = {
 
 static enum err_code check_counts(const struct binfile *f, const struct r1cs *r, struct err *e)
 {
-    /* circom -O2 drops private inputs that no constraint uses and still counts them. */
-    uint64_t named = 1ull + r->n_public_outputs + r->n_public_inputs;
-    if (named > r->n_wires)
+    /* Private inputs are counted as the source declares them: circom drops wires of those that no
+     * constraint is left for, so their number is no bound on anything. */
+    if (1ull + r->n_public_outputs + r->n_public_inputs > r->n_wires)
         return binfile_error(f, R1CS_HEADER, 36, ERR_FORMAT, e,
                              "%" PRIu32 " wires are too few for the constant one, %" PRIu32
                              " outputs and %" PRIu32 " public inputs",

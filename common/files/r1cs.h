@@ -4,6 +4,7 @@
 
 struct r1cs {
     const struct curve *curve;
+    /* n_private_inputs is what the source declares; wires of unused ones may be gone. */
     uint32_t n_wires, n_public_outputs, n_public_inputs, n_private_inputs, n_constraints;
     uint64_t n_labels;
     struct matrix a, b, c; /* n_constraints rows each; repeats merged, zeros dropped; owned */

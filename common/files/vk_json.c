@@ -94,6 +94,7 @@ enum err_code vk_from_json(const json_t *json, const char *name, struct verifica
 
 enum err_code vk_read(const char *path, struct verification_key *out, struct err *e)
 {
+    *out = (struct verification_key){0};
     json_t *json = json_read(path, MAX_VK_BYTES, 0, e);
     if (!json)
         return e ? e->code : ERR_FORMAT;
