@@ -196,31 +196,31 @@ void program_kill(struct program *p)
         p->killed_for = PROGRAM_KILLED;
 }
 
-/* The program's own line, without the runner's name in front. */
-static const char *last_words(struct program *p)
+static const char runner_prefix[] = "millrace-wasm: ";
+
+/* The first line that it printed. */
+static const char *first_line(struct program *p)
 {
-    static const char prefix[] = "millrace-wasm: ";
     p->said[strcspn(p->said, "\n")] = 0;
     text_clean(p->said);
-    return strncmp(p->said, prefix, sizeof prefix - 1) == 0 ? p->said + sizeof prefix - 1 : p->said;
+    return p->said;
 }
 
 static enum err_code why_none(struct program *p, const siginfo_t *end, struct err *e)
 {
-    const char *said = last_words(p);
+    const char *said = first_line(p);
     double seconds = (double)(span_now_ns() - p->started_ns) / 1e9;
     if (p->killed_for == PROGRAM_TIMED_OUT)
         return err_set(e, ERR_FAILED, "%s: killed: it ran longer than its limit of %.3g s", p->name,
                        (double)p->limit_ns / 1e9);
     if (p->killed_for == PROGRAM_KILLED)
         return err_set(e, ERR_CANCELLED, "%s: killed after %.1f s: cancelled", p->name, seconds);
-    if (end->si_code == CLD_EXITED) {
-        int code = end->si_status;
-        bool ours = code == ERR_MISMATCH || code == ERR_VALUE || code == ERR_FORMAT ||
-                    code == ERR_UNSATISFIED || code == ERR_MEMORY || code == ERR_UNSUPPORTED;
-        return err_set(e, ours ? (enum err_code)code : ERR_FAILED, "%s: %s", p->name,
+    if (end->si_code == CLD_EXITED && strncmp(said, runner_prefix, sizeof runner_prefix - 1) == 0)
+        return err_set(e, (enum err_code)end->si_status, "%s: %s", p->name,
+                       said + sizeof runner_prefix - 1);
+    if (end->si_code == CLD_EXITED) /* a native program's own exit code is no err_code */
+        return err_set(e, ERR_FAILED, "%s: %s", p->name,
                        said[0] != 0 ? said : "it failed without a word");
-    }
     switch (end->si_status) {
     case SIGXCPU:
     case SIGKILL:
