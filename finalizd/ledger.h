@@ -148,8 +148,8 @@ void ledger_list(struct ledger *l, const char *client, uint64_t before, uint32_t
 int ledger_fd(const struct ledger *l);
 unsigned ledger_drain(struct ledger *l, unsigned limit);
 
-/* NULL when commits succeed, else one line that says why they do not. */
-const char *ledger_ailing(const struct ledger *l);
+/* False when commits succeed, else true and one line that says why they do not. */
+bool ledger_ailing(const struct ledger *l, char *why, size_t n);
 
 /* For `status` and the spans: groups, rows, time of the last commit. */
 struct ledger_stat {

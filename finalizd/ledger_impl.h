@@ -1,4 +1,4 @@
-/* ledger_impl: what ledger.c (queue and thread), ledger_rows.c (statements) and ledger_read.c
+/* ledger_impl: what ledger.c (queue and thread), ledger_ops.c (calls), ledger_rows.c (statements) and ledger_read.c
  * (reads) share; nobody else includes it. */
 #pragma once
 #include <pthread.h>
@@ -92,6 +92,9 @@ struct ledger {
     char ailing[256];
     struct ledger_stat stat; /* under lock */
 };
+
+/* ledger.c: puts an op behind the others. */
+void ledger_enqueue(struct ledger *l, struct ledger_op *op);
 
 /* ledger_rows.c; the writer thread, inside a transaction. rc is SQLite's: SQLITE_OK, or what made
  * the group fail. */
