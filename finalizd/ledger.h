@@ -136,11 +136,11 @@ void ledger_prune(struct ledger *l, uint64_t before_ns, uint32_t limit, ledger_d
                   void *arg);
 
 /* Reads, answered like writes. fetch: one job with its proofs (n_jobs 0: unknown); by id, or by
- * client and request when id is 0. list: the newest `limit` ended jobs before id `before` (0: all)
- * of a client (NULL: of all). */
+ * client and request when id is 0. list: at most `limit` jobs with an id above `after`, ascending,
+ * of a client ("": of all) in a state (-1: in any). */
 void ledger_fetch(struct ledger *l, uint64_t id, const char *client, const char *request,
                   ledger_done *done, void *arg);
-void ledger_list(struct ledger *l, const char *client, uint64_t before, uint32_t limit,
+void ledger_list(struct ledger *l, const char *client, int state, uint64_t after, uint32_t limit,
                  ledger_done *done, void *arg);
 
 /* Readable when replies wait; ledger_drain runs them and returns how many. Desk thread. At most

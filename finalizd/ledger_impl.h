@@ -35,6 +35,7 @@ struct ledger_op {
     const char *how, *actor;
     uint64_t before;
     uint32_t limit;
+    int listed_state;
     struct ledger_reply reply;
     struct ledger_rows *rows; /* what a read found; freed with the op */
     unsigned char bytes[];

@@ -226,12 +226,13 @@ static int fetch(struct ledger *l, struct ledger_op *op, struct ledger_rows *row
 static int list(struct ledger *l, struct ledger_op *op, struct ledger_rows *rows)
 {
     sqlite3_stmt *s = l->stmt[ST_JOB_LIST];
-    sqlite3_bind_int64(s, 1, op->before ? (int64_t)op->before : INT64_MAX);
-    if (op->job.client)
+    sqlite3_bind_int64(s, 1, (int64_t)op->job.id);
+    if (op->job.client[0])
         sqlite3_bind_text(s, 2, op->job.client, -1, SQLITE_STATIC);
     else
         sqlite3_bind_null(s, 2);
-    sqlite3_bind_int64(s, 3, op->limit);
+    sqlite3_bind_int(s, 3, op->listed_state);
+    sqlite3_bind_int64(s, 4, op->limit);
     int rc;
     while ((rc = sqlite3_step(s)) == SQLITE_ROW) {
         struct ledger_job j = read_job(s);

@@ -30,8 +30,8 @@ static const char *const sql[ST_COUNT] = {
                      "submit_ns,deadline_ns,state,reason_code,reason,end_ns FROM jobs WHERE id=?1",
     [ST_JOB_LIST] = "SELECT id,client,request,content,circuit,spool,priority,flags,partitions,"
                     "submit_ns,deadline_ns,state,reason_code,reason,end_ns FROM jobs"
-                    " WHERE state<>0 AND id<?1 AND (?2 IS NULL OR client=?2)"
-                    " ORDER BY id DESC LIMIT ?3",
+                    " WHERE id>?1 AND (?2 IS NULL OR client=?2) AND (?3<0 OR state=?3)"
+                    " ORDER BY id LIMIT ?4",
     [ST_PARTS_OF] = "SELECT key,attempts,deaths_alone,rejections,done,proof,publics"
                     " FROM partitions WHERE key>=?1*65536 AND key<(?1+1)*65536 ORDER BY key",
 };

@@ -1,0 +1,33 @@
+/* settings: what DIR/millrace.conf says to the desk, with its defaults. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+#include "err.h"
+
+struct config;
+
+struct settings {
+    /* [desk] */
+    uint64_t max_partitions;        /* open ones in all; SUBMIT beyond that is refused */
+    uint64_t client_max_partitions; /* open ones of one client */
+    uint64_t age_step_ns;           /* order.h; 0: priorities are strict for ever */
+    uint64_t synthd_credit;         /* leases that one synthd holds before it has published */
+    uint64_t ready_bound;           /* filled leases that wait for one gpud beyond what it proves */
+    uint64_t room_passes;           /* others granted before a head that finds no room */
+    uint64_t key_passes;            /* others granted before a head whose key is not resident */
+    uint64_t step_limit_ns;         /* an owner that holds one step longer is killed; 0: never */
+    uint64_t heartbeat_ns;
+    uint64_t results_ns;            /* how long ended jobs are kept */
+    /* [finisher] */
+    uint64_t finishers;             /* threads; 0: a quarter of the CPUs, at least one */
+    bool malloc_trim;               /* after every partition, off the loop */
+    uint64_t ballast_bytes;         /* for the malloc_trim experiment: a fragmented heap is made */
+    /* [memory] */
+    uint64_t memory_limit;          /* arenas, keys and matrices together; 0: what the system has */
+};
+
+/* Unknown keys of these sections are not errors here: other programs read the file too. */
+enum err_code settings_read(struct settings *s, struct config *c, struct err *e);
+
+/* What the host (the cgroup where it is lower) has, for memory_limit 0. */
+uint64_t settings_host_memory(void);
