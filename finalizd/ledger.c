@@ -28,8 +28,8 @@ static void wait_until(struct ledger *l, uint64_t at_ns)
 
 static const char schema[] =
     "CREATE TABLE IF NOT EXISTS meta(name TEXT PRIMARY KEY, value INTEGER) WITHOUT ROWID;"
-    "CREATE TABLE IF NOT EXISTS circuits(digest BLOB PRIMARY KEY, alias TEXT UNIQUE, path TEXT,"
-    " dev INTEGER, inode INTEGER, size INTEGER, mtime_ns INTEGER, urgent INTEGER) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS circuits(digest BLOB PRIMARY KEY, alias TEXT UNIQUE,"
+    " urgent INTEGER) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS jobs(id INTEGER PRIMARY KEY, client TEXT NOT NULL, request TEXT,"
     " content BLOB, circuit BLOB, spool TEXT, priority INTEGER, flags INTEGER, partitions INTEGER,"
     " submit_ns INTEGER, deadline_ns INTEGER, state INTEGER, reason_code INTEGER, reason TEXT,"

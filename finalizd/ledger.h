@@ -26,7 +26,7 @@
 struct ledger;
 
 enum {
-    LEDGER_NAME_MAX = 128,      /* client, request id, alias, spool file: bytes with the 0 */
+    LEDGER_NAME_MAX = 128, /* client, request id, alias, spool file: bytes with the 0 */
     LEDGER_PARTITIONS_MAX = 65535,
     LEDGER_GROUP_ROWS = 512,
     LEDGER_GROUP_NS = 2000000,
@@ -34,8 +34,8 @@ enum {
 
 enum ledger_job_state {
     LEDGER_JOB_OPEN = 0,
-    LEDGER_JOB_DONE = 1,      /* every partition has a verified proof */
-    LEDGER_JOB_FAILED = 2,    /* for the reason given */
+    LEDGER_JOB_DONE = 1,   /* every partition has a verified proof */
+    LEDGER_JOB_FAILED = 2, /* for the reason given */
     LEDGER_JOB_CANCELLED = 3,
     LEDGER_JOB_DEADLINE = 4,
 };
@@ -72,18 +72,17 @@ struct ledger_partition {
 
 struct ledger_circuit {
     uint8_t digest[32];
-    const char *alias, *path; /* path: the file's name in the store */
-    uint64_t source_dev, source_inode, source_size, source_mtime_ns; /* 0: unknown */
-    bool urgent;              /* its largest extent and key have room reserved */
+    const char *alias; /* "" none; the newest circuit of a name has it */
+    bool urgent;       /* its extent and key have room reserved */
 };
 
 /* What a done callback gets. Pointers live until it returns. */
 struct ledger_reply {
-    struct err err;     /* err.code: ERR_OK, or why not */
-    bool existing;      /* submit: the client's request id is known; id and content are that job's */
+    struct err err; /* err.code: ERR_OK, or why not */
+    bool existing;  /* submit: the client's request id is known; id and content are that job's */
     uint64_t id;
     uint8_t content[32];
-    bool won;           /* result: this proof is the partition's first; row counts for prune */
+    bool won; /* result: this proof is the partition's first; row counts for prune */
     uint32_t rows;
     const struct ledger_job *jobs; /* fetch, list */
     uint32_t n_jobs;

@@ -1,5 +1,5 @@
-/* ledger_impl: what ledger.c (queue and thread), ledger_ops.c (calls), ledger_rows.c (statements) and ledger_read.c
- * (reads) share; nobody else includes it. */
+/* ledger_impl: what ledger.c (queue and thread), ledger_ops.c (calls), ledger_rows.c (statements)
+ * and ledger_read.c (reads) share; nobody else includes it. */
 #pragma once
 #include <pthread.h>
 #include <stdatomic.h>

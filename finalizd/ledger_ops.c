@@ -80,8 +80,7 @@ void ledger_death(struct ledger *l, const struct ledger_partition *p, const char
 
 void ledger_result(struct ledger *l, const struct ledger_partition *p, ledger_done *done, void *arg)
 {
-    struct ledger_op *op =
-        new_op(OP_RESULT, (size_t)p->proof_bytes + p->publics_bytes, done, arg);
+    struct ledger_op *op = new_op(OP_RESULT, (size_t)p->proof_bytes + p->publics_bytes, done, arg);
     unsigned char *room = op->bytes;
     op->part = *p;
     op->part.proof = keep_blob(&room, p->proof, p->proof_bytes);
@@ -104,12 +103,10 @@ void ledger_end(struct ledger *l, uint64_t job, enum ledger_job_state state,
 void ledger_circuit_put(struct ledger *l, const struct ledger_circuit *c, ledger_done *done,
                         void *arg)
 {
-    struct ledger_op *op =
-        new_op(OP_CIRCUIT_PUT, text_bytes(c->alias) + text_bytes(c->path), done, arg);
+    struct ledger_op *op = new_op(OP_CIRCUIT_PUT, text_bytes(c->alias), done, arg);
     unsigned char *room = op->bytes;
     op->circuit = *c;
     op->circuit.alias = keep_text(&room, c->alias);
-    op->circuit.path = keep_text(&room, c->path);
     ledger_enqueue(l, op);
 }
 
@@ -120,7 +117,8 @@ void ledger_circuit_drop(struct ledger *l, const uint8_t digest[32], ledger_done
     ledger_enqueue(l, op);
 }
 
-void ledger_prune(struct ledger *l, uint64_t before_ns, uint32_t limit, ledger_done *done, void *arg)
+void ledger_prune(struct ledger *l, uint64_t before_ns, uint32_t limit, ledger_done *done,
+                  void *arg)
 {
     struct ledger_op *op = new_op(OP_PRUNE, 0, done, arg);
     op->before = before_ns;

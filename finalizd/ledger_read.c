@@ -76,11 +76,12 @@ static int load_partitions(struct ledger *l, const struct ledger_reader *r, uint
 static int load_jobs(struct ledger *l, const struct ledger_reader *r)
 {
     sqlite3_stmt *s = NULL;
-    int rc = sqlite3_prepare_v2(l->db,
-                                "SELECT id,client,request,content,circuit,spool,priority,"
-                                "flags,partitions,submit_ns,deadline_ns,state,reason_code,reason,end_ns"
-                                " FROM jobs WHERE state=0 ORDER BY id",
-                                -1, &s, NULL);
+    int rc =
+        sqlite3_prepare_v2(l->db,
+                           "SELECT id,client,request,content,circuit,spool,priority,"
+                           "flags,partitions,submit_ns,deadline_ns,state,reason_code,reason,end_ns"
+                           " FROM jobs WHERE state=0 ORDER BY id",
+                           -1, &s, NULL);
     if (rc != SQLITE_OK)
         return rc;
     while ((rc = sqlite3_step(s)) == SQLITE_ROW) {
@@ -97,20 +98,13 @@ static int load_jobs(struct ledger *l, const struct ledger_reader *r)
 static int load_circuits(struct ledger *l, const struct ledger_reader *r)
 {
     sqlite3_stmt *s = NULL;
-    int rc = sqlite3_prepare_v2(
-        l->db, "SELECT digest,alias,path,dev,inode,size,mtime_ns,urgent FROM circuits", -1, &s,
-        NULL);
+    int rc = sqlite3_prepare_v2(l->db, "SELECT digest, alias, urgent FROM circuits", -1, &s, NULL);
     if (rc != SQLITE_OK)
         return rc;
     while ((rc = sqlite3_step(s)) == SQLITE_ROW) {
         struct ledger_circuit c = {
             .alias = column_text(s, 1),
-            .path = column_text(s, 2),
-            .source_dev = (uint64_t)sqlite3_column_int64(s, 3),
-            .source_inode = (uint64_t)sqlite3_column_int64(s, 4),
-            .source_size = (uint64_t)sqlite3_column_int64(s, 5),
-            .source_mtime_ns = (uint64_t)sqlite3_column_int64(s, 6),
-            .urgent = sqlite3_column_int(s, 7) != 0,
+            .urgent = sqlite3_column_int(s, 2) != 0,
         };
         column_digest(s, 0, c.digest);
         r->circuit(r->arg, &c);

@@ -6,9 +6,8 @@ static const char *const sql[ST_COUNT] = {
     [ST_BEGIN] = "BEGIN IMMEDIATE",
     [ST_COMMIT] = "COMMIT",
     [ST_ROLLBACK] = "ROLLBACK",
-    [ST_JOB_INSERT] =
-        "INSERT INTO jobs VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,0,0,'',0)"
-        " ON CONFLICT(client, request) WHERE request IS NOT NULL DO NOTHING",
+    [ST_JOB_INSERT] = "INSERT INTO jobs VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,0,0,'',0)"
+                      " ON CONFLICT(client, request) WHERE request IS NOT NULL DO NOTHING",
     [ST_JOB_BY_REQUEST] = "SELECT id, content FROM jobs WHERE client=?1 AND request=?2",
     [ST_ATTEMPT] = "INSERT INTO partitions VALUES(?1,?2,0,0,0,NULL,NULL)"
                    " ON CONFLICT(key) DO UPDATE SET attempts=?2",
@@ -18,7 +17,7 @@ static const char *const sql[ST_COUNT] = {
     [ST_END] = "UPDATE jobs SET state=?2, reason_code=?3, reason=?4, end_ns=?5"
                " WHERE id=?1 AND state=0",
     [ST_CIRCUIT_UNALIAS] = "UPDATE circuits SET alias=NULL WHERE alias=?1 AND digest<>?2",
-    [ST_CIRCUIT_PUT] = "INSERT OR REPLACE INTO circuits VALUES(?1,?2,?3,?4,?5,?6,?7,?8)",
+    [ST_CIRCUIT_PUT] = "INSERT OR REPLACE INTO circuits VALUES(?1,?2,?3)",
     [ST_CIRCUIT_DROP] = "DELETE FROM circuits WHERE digest=?1",
     [ST_META_NEXT] = "UPDATE meta SET value=max(value,(SELECT coalesce(max(id),0)+1 FROM jobs))"
                      " WHERE name='next_job'",
@@ -194,12 +193,7 @@ static int circuit_put(struct ledger *l, struct ledger_op *op)
     s = l->stmt[ST_CIRCUIT_PUT];
     bind_blob(s, 1, c->digest, 32);
     bind_text(s, 2, c->alias);
-    bind_text(s, 3, c->path);
-    bind_u64(s, 4, c->source_dev);
-    bind_u64(s, 5, c->source_inode);
-    bind_u64(s, 6, c->source_size);
-    bind_u64(s, 7, c->source_mtime_ns);
-    sqlite3_bind_int(s, 8, c->urgent);
+    sqlite3_bind_int(s, 3, c->urgent);
     return ledger_rows_step(l, ST_CIRCUIT_PUT);
 }
 

@@ -17,13 +17,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { ORDER_PRIORITIES = 8 };
+enum { ORDER_PRIORITIES = 256 };
 
 struct order_entry {
     bool urgent;
     uint8_t priority; /* 0 .. ORDER_PRIORITIES - 1, 0 is served first */
     uint64_t submit_ns, id;
-    unsigned circuit;  /* small index of the caller's */
+    unsigned circuit; /* small index of the caller's */
     /* Kept for the caller while the entry waits: how often others were granted before it although
      * it was first, because it found no room, or because their key was resident. */
     uint32_t room_passes, key_passes;

@@ -37,6 +37,7 @@ enum err_code settings_read(struct settings *s, struct config *c, struct err *e)
         {"desk", "ready_bound", 2, 1, 1024, &s->ready_bound},
         {"desk", "room_passes", 8, 0, 1000000, &s->room_passes},
         {"desk", "key_passes", 16, 0, 1000000, &s->key_passes},
+        {"desk", "deaths_alone", 3, 1, 1000000, &s->deaths_alone_max},
         {"finisher", "threads", 0, 0, 256, &s->finishers},
     };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
@@ -51,6 +52,7 @@ enum err_code settings_read(struct settings *s, struct config *c, struct err *e)
         {"desk", "priority_age", 600 * SECOND, &s->age_step_ns},
         {"desk", "step_limit", 3600 * SECOND, &s->step_limit_ns},
         {"desk", "heartbeat", SECOND, &s->heartbeat_ns},
+        {"desk", "orphan_input", 600 * SECOND, &s->orphan_input_ns},
         {"desk", "results", 7 * 86400 * SECOND, &s->results_ns},
     };
     for (size_t i = 0; i < sizeof durations / sizeof *durations; i++)

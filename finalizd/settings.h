@@ -16,14 +16,16 @@ struct settings {
     uint64_t room_passes;           /* others granted before a head that finds no room */
     uint64_t key_passes;            /* others granted before a head whose key is not resident */
     uint64_t step_limit_ns;         /* an owner that holds one step longer is killed; 0: never */
+    uint64_t deaths_alone_max;      /* deaths of a daemon that worked on it alone fail a job */
     uint64_t heartbeat_ns;
-    uint64_t results_ns;            /* how long ended jobs are kept */
+    uint64_t orphan_input_ns; /* spool files of no job are removed when so old */
+    uint64_t results_ns;      /* how long ended jobs are kept */
     /* [finisher] */
-    uint64_t finishers;             /* threads; 0: a quarter of the CPUs, at least one */
-    bool malloc_trim;               /* after every partition, off the loop */
-    uint64_t ballast_bytes;         /* for the malloc_trim experiment: a fragmented heap is made */
+    uint64_t finishers;     /* threads; 0: a quarter of the CPUs, at least one */
+    bool malloc_trim;       /* after every partition, off the loop */
+    uint64_t ballast_bytes; /* for the malloc_trim experiment: a fragmented heap is made */
     /* [memory] */
-    uint64_t memory_limit;          /* arenas, keys and matrices together; 0: what the system has */
+    uint64_t memory_limit; /* arenas, keys and matrices together; 0: what the system has */
 };
 
 /* Unknown keys of these sections are not errors here: other programs read the file too. */

@@ -1,0 +1,187 @@
+#include "budget.h"
+#include <string.h>
+#include "peers.h"
+
+/* ---- extents ---- */
+
+bool budget_cut(struct node *n, uint64_t bytes, bool urgent, struct extent *out, bool *from_reserve)
+{
+    *from_reserve = false;
+    if (extent_cut(&n->arena, bytes, out))
+        return true;
+    if (!urgent || n->reserve_lent || n->reserve.bytes < bytes)
+        return false;
+    *out = n->reserve;
+    n->reserve_lent = *from_reserve = true;
+    return true;
+}
+
+void budget_return(struct node *n, struct extent x, bool from_reserve)
+{
+    if (from_reserve)
+        n->reserve_lent = false;
+    else
+        extent_return(&n->arena, x);
+}
+
+static uint64_t largest_extent(const struct desk *d, bool urgent)
+{
+    uint64_t most = 0;
+    for (unsigned i = 0; i < d->n_circuits; i++) {
+        const struct circuit_entry *c = d->circuits[i];
+        if (!c->removed && c->map && c->urgent == urgent && c->extent_bytes > most)
+            most = c->extent_bytes;
+    }
+    return most;
+}
+
+void budget_keep_reserve(struct desk *d)
+{
+    uint64_t urgent = largest_extent(d, true), other = largest_extent(d, false);
+    for (unsigned i = 0; i < ARENA_NODES_MAX; i++) {
+        struct node *n = &d->nodes[i];
+        if (!n->present || n->reserve_lent)
+            continue;
+        bool wanted = urgent && urgent + other <= n->arena.bulk_bytes;
+        if (n->reserve.bytes && (!wanted || n->reserve.bytes < urgent)) {
+            extent_return(&n->arena, n->reserve);
+            n->reserve.bytes = 0;
+        }
+        if (wanted && n->reserve.bytes == 0 && !extent_cut(&n->arena, urgent, &n->reserve))
+            n->reserve.bytes = 0; /* no room now: tried again when an extent comes back */
+    }
+}
+
+uint64_t budget_arena_bytes(const struct desk *d)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < ARENA_NODES_MAX; i++)
+        if (d->nodes[i].present)
+            sum += d->nodes[i].arena.header->bulk_bytes + d->nodes[i].arena.header->ctl_bytes;
+    return sum;
+}
+
+enum err_code budget_can_ever(const struct desk *d, const struct circuit_entry *c, bool urgent,
+                              struct err *e)
+{
+    uint64_t best = 0;
+    for (unsigned i = 0; i < ARENA_NODES_MAX; i++) {
+        const struct node *n = &d->nodes[i];
+        if (!n->present)
+            continue;
+        uint64_t room = n->arena.bulk_bytes < n->arena.header->border_bytes
+                            ? n->arena.bulk_bytes
+                            : n->arena.header->border_bytes; /* no extent crosses a border */
+        if (!urgent && n->reserve.bytes && room > n->reserve.bytes)
+            room -= n->reserve.bytes;
+        if (room > best)
+            best = room;
+    }
+    if (c->extent_bytes > best)
+        return err_set(e, ERR_MEMORY,
+                       "a partition of this circuit needs an extent of %llu bytes, the largest "
+                       "arena has %llu for it: set [memory] arena larger",
+                       (unsigned long long)c->extent_bytes, (unsigned long long)best);
+    uint64_t arenas = budget_arena_bytes(d);
+    if (d->set.memory_limit && arenas + c->key_bytes > d->set.memory_limit)
+        return err_set(e, ERR_MEMORY,
+                       "the circuit's key and matrices take %llu bytes beside arenas of %llu: "
+                       "more than the memory limit of %llu",
+                       (unsigned long long)c->key_bytes, (unsigned long long)arenas,
+                       (unsigned long long)d->set.memory_limit);
+    return ERR_OK;
+}
+
+/* ---- keys ---- */
+
+bool budget_key_resident(const struct peer *gpud, const struct circuit_entry *c)
+{
+    const struct key *k = keys_find(&gpud->keys, c->index);
+    return k && k->resident && !k->leaving;
+}
+
+static void ask_evict(struct desk *d, struct peer *p, unsigned circuit)
+{
+    struct message m = {.kind = MSG_CIRCUIT_EVICT};
+    memcpy(m.circuit_evict.circuit, d->circuits[circuit]->digest, 32);
+    peer_send(d, p, &m);
+}
+
+/* Room in the host: an idle circuit is let go by every daemon that maps it. */
+static bool host_room(struct desk *d, struct circuit_entry *c)
+{
+    switch (keys_room(&d->host_keys, c->index, c->key_bytes)) {
+    case KEY_RESIDENT:
+    case KEY_FITS:
+        return true;
+    case KEY_EVICTS:
+        for (unsigned victim; keys_victim(&d->host_keys, c->key_bytes, &victim);)
+            for (struct peer *p = d->peers; p; p = p->next)
+                if (!p->dead && keys_find(&p->keys, victim))
+                    ask_evict(d, p, victim);
+        return false;
+    case KEY_BUSY:
+        break;
+    }
+    return false;
+}
+
+bool budget_key_room(struct desk *d, struct peer *gpud, struct circuit_entry *c)
+{
+    if (!host_room(d, c))
+        return false;
+    switch (keys_room(&gpud->keys, c->index, c->key_bytes)) {
+    case KEY_RESIDENT:
+    case KEY_FITS:
+        return true;
+    case KEY_EVICTS:
+        for (unsigned victim; keys_victim(&gpud->keys, c->key_bytes, &victim);)
+            ask_evict(d, gpud, victim);
+        return false;
+    case KEY_BUSY:
+        break;
+    }
+    return false;
+}
+
+void budget_key_use(struct desk *d, struct peer *gpud, struct circuit_entry *c)
+{
+    keys_use(&gpud->keys, c->index, c->key_bytes, d->now_ns);
+    keys_use(&d->host_keys, c->index, c->key_bytes, d->now_ns);
+}
+
+void budget_key_done(struct desk *d, struct peer *gpud, struct circuit_entry *c)
+{
+    keys_done(&gpud->keys, c->index, d->now_ns);
+    keys_done(&d->host_keys, c->index, d->now_ns);
+}
+
+/* The host's entry is resident while any daemon's is. */
+static void update_host(struct desk *d, struct circuit_entry *c)
+{
+    bool held = false;
+    for (struct peer *p = d->peers; p; p = p->next) {
+        const struct key *k = keys_find(&p->keys, c->index);
+        if (!p->dead && k && k->resident)
+            held = true;
+    }
+    keys_report(&d->host_keys, c->index, held, c->key_bytes, d->now_ns);
+}
+
+void budget_key_report(struct desk *d, struct peer *p, struct circuit_entry *c, bool resident,
+                       uint64_t bytes)
+{
+    keys_report(&p->keys, c->index, resident, bytes, d->now_ns);
+    update_host(d, c);
+    d->grant_due = true;
+}
+
+void budget_peer_gone(struct desk *d, struct peer *p)
+{
+    for (unsigned i = p->keys.n; i-- > 0;) {
+        unsigned circuit = p->keys.at[i].circuit;
+        keys_report(&p->keys, circuit, false, 0, d->now_ns);
+        update_host(d, d->circuits[circuit]);
+    }
+    d->grant_due = true;
+}

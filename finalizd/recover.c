@@ -1,0 +1,244 @@
+#include "recover.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "budget.h"
+#include "circuits.h"
+#include "flight.h"
+#include "jobs.h"
+#include "log.h"
+#include "peers.h"
+
+/* ---- the ledger ---- */
+
+static void load_circuit(void *arg, const struct ledger_circuit *c)
+{
+    circuit_load(arg, c);
+}
+
+static void load_job(void *arg, const struct ledger_job *row)
+{
+    struct desk *d = arg;
+    struct job *j =
+        job_new(d, row->id, circuit_entry_of(d, row->circuit), row->n_partitions, row->client);
+    j->state = JOB_COMMITTING; /* opened when its partitions and flights are known */
+    snprintf(j->request, sizeof j->request, "%s", row->request);
+    snprintf(j->spool, sizeof j->spool, "%s", row->spool);
+    memcpy(j->content, row->content, sizeof j->content);
+    j->flags = row->flags;
+    j->submit_ns = j->order.submit_ns = row->submit_ns;
+    j->deadline_ns = row->deadline_ns;
+    j->order.priority = (uint8_t)row->priority;
+    j->order.urgent = row->flags & LEDGER_URGENT;
+    j->accepted_ns = d->now_ns;
+}
+
+static void load_partition(void *arg, const struct ledger_partition *row)
+{
+    struct job *j = job_by_id(arg, row->job);
+    if (!j || row->index >= j->n)
+        return;
+    struct partition *p = &j->part[row->index];
+    p->attempts = row->attempts;
+    p->deaths_alone = row->deaths_alone;
+    p->rejections = row->rejections;
+    p->suspect = row->deaths_alone > 0;
+    if (row->done) {
+        p->state = PART_DONE;
+        j->n_done++;
+    }
+}
+
+/* ---- the lease tables ---- */
+
+static struct partition *wanted_by(const struct desk *d, const struct lease_row *row)
+{
+    struct job *j = job_by_id(d, row->job);
+    if (!j || row->partition >= j->n)
+        return NULL;
+    struct partition *p = &j->part[row->partition];
+    return p->state == PART_WAITING && !p->flight && row->attempt == p->attempts ? p : NULL;
+}
+
+/* A row that is not FREE: the flight that it was, of its partition or, when nobody wants it any
+ * more, an orphan. What was UPLOADED has lost its publics with the old desk: it is an orphan too
+ * and its partition is proved again. */
+static void adopt_row(struct desk *d, unsigned node, uint32_t index)
+{
+    struct arena *a = &d->nodes[node].arena;
+    struct lease_row *row = lease_row(a, index);
+    struct lease_view v = lease_look(a, index);
+    bool held = atomic_load(&row->extent_held);
+    struct partition *p = held ? wanted_by(d, row) : NULL;
+    bool synthd_has_it = v.state == LEASE_GRANTED || v.state == LEASE_FILLING ||
+                         (v.state == LEASE_FAILED && row->gpud == 0);
+    actor_id synthd = synthd_has_it ? v.owner : row->synthd;
+    actor_id gpud = synthd_has_it ? atomic_load(&row->target) : v.owner;
+    struct partition *of = p;
+    struct job *stand_in = NULL;
+    if (!of) { /* flight_new reads job, circuit and number from a partition */
+        stand_in = calloc(1, sizeof *stand_in + sizeof stand_in->part[0]);
+        INVARIANT(stand_in != NULL);
+        stand_in->desk = d;
+        stand_in->id = row->job;
+        stand_in->circuit = circuit_entry_of(d, row->circuit);
+        of = &stand_in->part[0];
+        of->job = stand_in;
+        of->index = row->partition;
+        of->attempts = row->attempt;
+    }
+    struct extent x = {row->extent_offset, row->extent_bytes};
+    struct flight *f =
+        flight_new(d, of, node, index, x, false, peer_adopt(d, synthd), peer_adopt(d, gpud));
+    f->ref = lease_ref_of(a, index);
+    f->urgent = row->flags & LEASE_URGENT;
+    f->evaluate_gpu = row->flags & LEASE_EVALUATE_GPU;
+    f->extent_gone = !held;
+    f->granted_ns = atomic_load(&row->at_ns[LEASE_GRANTED]);
+    f->seen = LEASE_GRANTED;
+    if (p) {
+        p->state = PART_FLYING;
+    } else {
+        flight_orphan(f, CANCEL_DUPLICATE);
+        free(stand_in);
+    }
+}
+
+static enum err_code adopt_table(struct desk *d, unsigned node, uint32_t *in_use, struct err *e)
+{
+    struct node *n = &d->nodes[node];
+    if (lease_recover(&n->arena, in_use, e))
+        return e->code;
+    for (uint32_t i = n->n_rows; i-- > 0;) {
+        if (lease_look(&n->arena, i).state == LEASE_FREE)
+            n->free_rows[n->n_free_rows++] = i;
+        else
+            adopt_row(d, node, i);
+    }
+    return ERR_OK;
+}
+
+/* ---- inputs ---- */
+
+static bool inputs_are_there(const struct job *j)
+{
+    for (uint32_t i = 0; i < j->n; i++) {
+        char name[LEASE_SPOOL_MAX + 1], path[LEASE_SPOOL_MAX + 16];
+        if (j->part[i].state != PART_WAITING)
+            continue; /* done, or filled already */
+        snprintf(path, sizeof path, "spool/%s", spool_name(j->spool, i, name));
+        if (faccessat(j->desk->instance.dir_fd, path, R_OK, 0) != 0)
+            return false;
+    }
+    return true;
+}
+
+static void open_jobs(struct desk *d)
+{
+    for (struct job *j = d->jobs, *next; j; j = next) {
+        next = j->next;
+        job_open(j);
+        if (!j->circuit->map)
+            job_end(j, LEDGER_JOB_FAILED, ERR_IO, "its circuit is no longer in the store");
+        else if (!inputs_are_there(j))
+            job_end(j, LEDGER_JOB_FAILED, ERR_FAILED,
+                    "input-lost: the spool no longer has its inputs%s",
+                    j->flags & LEDGER_VOLATILE ? " (it was submitted as volatile)" : "");
+        else
+            job_end_if_complete(j); /* its last result was committed, its end was not */
+    }
+}
+
+enum err_code recover(struct desk *d, struct err *e)
+{
+    const struct ledger_reader reader = {
+        .arg = d, .circuit = load_circuit, .job = load_job, .partition = load_partition};
+    uint32_t rows = 0;
+    if (ledger_load(d->ledger, &reader, e))
+        return e->code;
+    for (unsigned i = 0; i < ARENA_NODES_MAX; i++) {
+        uint32_t in_use = 0;
+        if (d->nodes[i].present && adopt_table(d, i, &in_use, e))
+            return err_prefix(e, "lease table of node %u", i);
+        rows += in_use;
+    }
+    open_jobs(d);
+    budget_keep_reserve(d);
+    flights_scan(d);
+    peers_watch_adopted(d);
+    log_info("recovered", NULL, "epoch=%llu circuits=%u jobs=%llu leases=%u",
+             (unsigned long long)ledger_epoch(d->ledger), d->n_circuits,
+             (unsigned long long)d->n_jobs, rows);
+    recover_sweep_spool(d);
+    return ERR_OK;
+}
+
+/* ---- the sweep ---- */
+
+struct sweeping {
+    struct work work;
+    int dir_fd;
+    uint64_t older_than_ns;
+    size_t n;
+    char (*keep)[NAME_BYTES]; /* spool names of open jobs, sorted */
+};
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+static void sweep(struct work *w)
+{
+    struct sweeping *s = (struct sweeping *)w;
+    int fd = openat(s->dir_fd, "spool", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    unsigned removed = 0;
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        char base[NAME_BYTES];
+        struct stat st;
+        const char *dot = strrchr(entry->d_name, '.');
+        if (entry->d_name[0] == '.' || fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) ||
+            !S_ISREG(st.st_mode))
+            continue;
+        size_t n = dot ? (size_t)(dot - entry->d_name) : strlen(entry->d_name);
+        if (n >= sizeof base)
+            n = sizeof base - 1;
+        memcpy(base, entry->d_name, n);
+        base[n] = '\0';
+        uint64_t at = (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
+        if (at >= s->older_than_ns ||
+            (s->n && bsearch(base, s->keep, s->n, NAME_BYTES, compare_names)))
+            continue;
+        removed += unlinkat(fd, entry->d_name, 0) == 0;
+    }
+    if (dir)
+        closedir(dir);
+    else if (fd >= 0)
+        close(fd);
+    if (removed)
+        log_info("spool-swept", NULL, "files=%u reason=%s", removed, "they belonged to no job");
+    free(s->keep);
+    free(s);
+}
+
+void recover_sweep_spool(struct desk *d)
+{
+    struct sweeping *s = calloc(1, sizeof *s);
+    uint64_t now = wall_now_ns();
+    INVARIANT(s != NULL);
+    s->work.run = sweep;
+    s->dir_fd = d->instance.dir_fd;
+    s->older_than_ns = now > d->set.orphan_input_ns ? now - d->set.orphan_input_ns : 0;
+    s->keep = calloc(d->n_jobs + 1, NAME_BYTES);
+    INVARIANT(s->keep != NULL);
+    for (const struct job *j = d->jobs; j; j = j->next)
+        memcpy(s->keep[s->n++], j->spool, NAME_BYTES);
+    qsort(s->keep, s->n, NAME_BYTES, compare_names);
+    workers_put(d->sweepers, &s->work);
+}
