@@ -265,7 +265,7 @@ struct peer *peer_adopt(struct desk *d, actor_id id)
     struct actor a = actor_from_id(id);
     p = add_peer(d, &a);
     struct find_page f = {.p = p};
-    stats_read(&d->instance, match_page, &f, NULL);
+    stats_read(&d->instance, match_page, &f);
     if (!f.found)
         log_warn("peer-unknown", NULL, "actor=%s reason=%s", p->route,
                  "it holds a lease and left no page: waiting for its HELLO");
