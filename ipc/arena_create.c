@@ -107,9 +107,10 @@ static enum err_code begin_file(struct making *m, int dir_fd, unsigned node, con
     arena_file_name(node, what, name);
     snprintf(m->name, sizeof m->name, ".%s", name);
     m->bytes = bytes;
-    if (faccessat(dir_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-        return err_set(e, ERR_REFUSED, "arena %s: exists already", name);
-    unlinkat(dir_fd, m->name, 0); /* what a killed maker left; we hold the folder's lock */
+    /* What a killed maker left: half a file, or a bulk segment without its control segment, which
+     * is the one that is renamed last. We hold the folder's lock. */
+    unlinkat(dir_fd, m->name, 0);
+    unlinkat(dir_fd, name, 0);
     m->fd = openat(dir_fd, m->name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (m->fd < 0)
         return err_set(e, ERR_IO, "arena %s: cannot make it: %s", name, strerror(errno));
@@ -222,6 +223,13 @@ enum err_code arena_create(int dir_fd, const struct arena_request *rq, struct ar
         if (lock >= 0)
             close(lock);
         return code;
+    }
+
+    char ctl_name[ARENA_FILE_MAX];
+    arena_file_name(rq->node, "ctl", ctl_name);
+    if (faccessat(dir_fd, ctl_name, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
+        close(lock);
+        return err_set(e, ERR_REFUSED, "arena %s: exists already", ctl_name);
     }
 
     /* The task's policy covers what a file system without shared policy does (hugetlbfs), the
