@@ -1,0 +1,217 @@
+/* field: prime fields on the device, Montgomery form with R = 2^(32 N), as on the host.
+ *
+ * Written once over a parameter struct P: N words, modulus, M0 = -1 / modulus mod 2^32, one, r2.
+ * Every modulus leaves its top bit free, so a sum of two elements never leaves its words.
+ * Values are canonical (below the modulus) in and out of each function. */
+#pragma once
+#include "limb.cuh"
+
+template <class P> struct alignas(16) field {
+    typedef P params;
+    static constexpr int N = P::N;
+    u32 l[N];
+
+    static HD field zero()
+    {
+        field r;
+        for (int i = 0; i < N; i++)
+            r.l[i] = 0;
+        return r;
+    }
+    static HD field one()
+    {
+        field r;
+        for (int i = 0; i < N; i++)
+            r.l[i] = P::one(i);
+        return r;
+    }
+    static HD field r_squared()
+    {
+        field r;
+        for (int i = 0; i < N; i++)
+            r.l[i] = P::r2(i);
+        return r;
+    }
+    HD bool is_zero() const
+    {
+        u32 any = 0;
+        for (int i = 0; i < N; i++)
+            any |= l[i];
+        return any == 0;
+    }
+};
+
+/* a - modulus where that is not negative: takes [0, 2 modulus) to canonical. */
+template <class P> DEV field<P> reduce_once(const field<P> &a)
+{
+    field<P> t;
+    t.l[0] = sub_cc(a.l[0], P::mod(0));
+#pragma unroll
+    for (int i = 1; i < P::N; i++)
+        t.l[i] = subc_cc(a.l[i], P::mod(i));
+    u32 borrow = subc(0, 0);
+#pragma unroll
+    for (int i = 0; i < P::N; i++)
+        t.l[i] = borrow ? a.l[i] : t.l[i];
+    return t;
+}
+
+template <class P> DEV field<P> operator+(const field<P> &a, const field<P> &b)
+{
+    field<P> s;
+    s.l[0] = add_cc(a.l[0], b.l[0]);
+#pragma unroll
+    for (int i = 1; i < P::N - 1; i++)
+        s.l[i] = addc_cc(a.l[i], b.l[i]);
+    s.l[P::N - 1] = addc(a.l[P::N - 1], b.l[P::N - 1]);
+    return reduce_once(s);
+}
+
+template <class P> DEV field<P> operator-(const field<P> &a, const field<P> &b)
+{
+    field<P> d;
+    d.l[0] = sub_cc(a.l[0], b.l[0]);
+#pragma unroll
+    for (int i = 1; i < P::N; i++)
+        d.l[i] = subc_cc(a.l[i], b.l[i]);
+    u32 borrow = subc(0, 0); /* all ones when a < b */
+    d.l[0] = add_cc(d.l[0], P::mod(0) & borrow);
+#pragma unroll
+    for (int i = 1; i < P::N - 1; i++)
+        d.l[i] = addc_cc(d.l[i], P::mod(i) & borrow);
+    d.l[P::N - 1] = addc(d.l[P::N - 1], P::mod(P::N - 1) & borrow);
+    return d;
+}
+
+template <class P> DEV field<P> negate(const field<P> &a)
+{
+    return field<P>::zero() - a;
+}
+
+template <class P> DEV bool operator==(const field<P> &a, const field<P> &b)
+{
+    u32 differ = 0;
+#pragma unroll
+    for (int i = 0; i < P::N; i++)
+        differ |= a.l[i] ^ b.l[i];
+    return differ == 0;
+}
+
+/* One row of the interleaved Montgomery product. `low` holds the products of even words of a, its
+ * word j at weight 2^(32 j); `high` those of odd words, its word j at weight 2^(32 (j + 1)). On
+ * return the sum is divisible by 2^32, low[0] is zero and the caller swaps the two: dividing by
+ * 2^32 makes `high` the one at even weights, and `low`, moved down by two words, the other. */
+template <class P, bool FIRST>
+DEV void product_row(u32 (&low)[P::N], u32 (&high)[P::N], const field<P> &a, u32 b)
+{
+    constexpr int N = P::N;
+    if (FIRST) {
+#pragma unroll
+        for (int j = 0; j < N; j += 2) {
+            low[j] = mul_lo(a.l[j], b);
+            low[j + 1] = mul_hi(a.l[j], b);
+            high[j] = mul_lo(a.l[j + 1], b);
+            high[j + 1] = mul_hi(a.l[j + 1], b);
+        }
+    } else {
+        /* `high` is the former low: its word 1 belongs to low[0], words 2.. move down by two. */
+        low[0] = add_cc(low[0], high[1]);
+#pragma unroll
+        for (int j = 0; j < N - 2; j += 2) {
+            high[j] = madc_lo_cc(a.l[j + 1], b, high[j + 2]);
+            high[j + 1] = madc_hi_cc(a.l[j + 1], b, high[j + 3]);
+        }
+        high[N - 2] = madc_lo_cc(a.l[N - 1], b, 0);
+        high[N - 1] = madc_hi(a.l[N - 1], b, 0);
+        low[0] = mad_lo_cc(a.l[0], b, low[0]);
+        low[1] = madc_hi_cc(a.l[0], b, low[1]);
+#pragma unroll
+        for (int j = 2; j < N; j += 2) {
+            low[j] = madc_lo_cc(a.l[j], b, low[j]);
+            low[j + 1] = madc_hi_cc(a.l[j], b, low[j + 1]);
+        }
+        high[N - 1] = addc(high[N - 1], 0);
+    }
+    const u32 m = low[0] * P::M0;
+    high[0] = mad_lo_cc(P::mod(1), m, high[0]);
+    high[1] = madc_hi_cc(P::mod(1), m, high[1]);
+#pragma unroll
+    for (int j = 2; j < N - 2; j += 2) {
+        high[j] = madc_lo_cc(P::mod(j + 1), m, high[j]);
+        high[j + 1] = madc_hi_cc(P::mod(j + 1), m, high[j + 1]);
+    }
+    high[N - 2] = madc_lo_cc(P::mod(N - 1), m, high[N - 2]);
+    high[N - 1] = madc_hi(P::mod(N - 1), m, high[N - 1]);
+    low[0] = mad_lo_cc(P::mod(0), m, low[0]);
+    low[1] = madc_hi_cc(P::mod(0), m, low[1]);
+#pragma unroll
+    for (int j = 2; j < N; j += 2) {
+        low[j] = madc_lo_cc(P::mod(j), m, low[j]);
+        low[j + 1] = madc_hi_cc(P::mod(j), m, low[j + 1]);
+    }
+    high[N - 1] = addc(high[N - 1], 0);
+}
+
+/* a b / R. a may be any N-word value with a + modulus < 2^(32 N); b any N-word value: the result
+ * is then still below 2 modulus before the last subtraction only if a b < R modulus. */
+template <class P> DEV field<P> product(const field<P> &a, const field<P> &b)
+{
+    constexpr int N = P::N;
+    u32 x[N], y[N];
+    product_row<P, true>(x, y, a, b.l[0]);
+    product_row<P, false>(y, x, a, b.l[1]);
+#pragma unroll
+    for (int i = 2; i < N; i += 2) {
+        product_row<P, false>(x, y, a, b.l[i]);
+        product_row<P, false>(y, x, a, b.l[i + 1]);
+    }
+    /* The last row had low = y, so x is at even weights now and y's words 1.. are added to it. */
+    field<P> r;
+    r.l[0] = add_cc(x[0], y[1]);
+#pragma unroll
+    for (int i = 1; i < N - 1; i++)
+        r.l[i] = addc_cc(x[i], y[i + 1]);
+    r.l[N - 1] = addc(x[N - 1], 0);
+    return reduce_once(r);
+}
+
+/* The same as a call: kernels that are not hot stay small, so that they compile and load quickly. */
+template <class P> DEVCALL field<P> product_call(field<P> a, field<P> b)
+{
+    return product(a, b);
+}
+
+template <class P> DEV field<P> operator*(const field<P> &a, const field<P> &b)
+{
+    if (P::CALL)
+        return product_call(a, b);
+    return product(a, b);
+}
+
+template <class P> DEV field<P> square(const field<P> &a)
+{
+    return a * a;
+}
+
+template <class P> DEV field<P> twice(const field<P> &a)
+{
+    return a + a;
+}
+
+/* 1 / a by Fermat; 0 gives 0. */
+template <class P> DEVCALL field<P> inverse(field<P> a)
+{
+    static_assert(P::mod(0) >= 2, "modulus - 2 must not borrow from the second word");
+    field<P> r = field<P>::one();
+    for (int i = 32 * P::N - 1; i >= 0; i--) {
+        u32 word = 0;
+#pragma unroll
+        for (int k = 0; k < P::N; k++)
+            if (k == i / 32)
+                word = P::mod(k) - (k == 0 ? 2 : 0);
+        r = product_call(r, r);
+        if ((word >> (i % 32)) & 1)
+            r = product_call(r, a);
+    }
+    return r;
+}
