@@ -1,11 +1,13 @@
 #include "flight.h"
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sodium.h>
 #include "budget.h"
 #include "death.h"
 #include "jobs.h"
+#include "log.h"
 #include "peers.h"
 #include "settle.h"
 
@@ -284,6 +286,12 @@ void flight_launch(struct flight *f)
     f->seen = LEASE_GRANTED;
     f->granted_ns = d->now_ns;
     f->part->state = PART_FLYING;
+    if (log_enabled(LOG_LEVEL_DEBUG)) {
+        char id[24];
+        snprintf(id, sizeof id, "%llu", (unsigned long long)f->job);
+        log_debug("granted", LOG_OF(id, f->index), "attempt=%u synthd=%s gpud=%s", f->attempt,
+                  f->synthd->route, f->gpud->route);
+    }
     struct message m = {.kind = MSG_GRANT};
     message_set_lease(&m, f->ref, f->job, f->index, f->attempt);
     peer_send(d, f->synthd, &m); /* lost: synthd scans the table */

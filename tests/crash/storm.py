@@ -144,7 +144,7 @@ def afterwards(m, clients):
 
 
 def storm():
-    with Instance(config="[memory]\narena = 128M\n[gpud]\nbackend = cpu\n[synthd]\nper_node = 2\n[desk]\nsuspect_deaths = 1000\n") as m:
+    with Instance(config="[memory]\narena = 128M\n[gpud]\nbackend = cpu\n[synthd]\nper_node = 2\n[desk]\ndeaths_alone = 1000\norphan_input = 2s\n") as m:
         plant_poison(m)
         m.up()
         for curve, circuit in KINDS:
