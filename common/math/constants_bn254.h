@@ -93,10 +93,10 @@
 
 /* The endomorphism (x, y) -> (BETA x, y) multiplies by LAMBDA in each group (BETA in Fq, mont;
  * LAMBDA plain, a cube root of one mod r). The lattice of (a, b) with a + b LAMBDA = 0 mod r has
- * the basis (A1, B1), (A2, B2), magnitudes here, with the signs A1 +, B1 -, A2 +, B2 +;
- * A1 B2 - A2 B1 = r. GLV_Gi are round(2^256 |B2| / r) and round(2^256 |B1| / r): c1 = k G1 / 2^256 and
- * c2 = k G2 / 2^256, rounded and signed like B2 and -B1, give k - (c1 A1 + c2 A2) and
- * -(c1 B1 + c2 B2) as the halves of k. */
+ * the basis (A1, -B1), (A2, B2), and A1 B2 + A2 B1 = r. G1 = round(2^256 B2 / r) and
+ * G2 = round(2^256 B1 / r) stand for the division: with c1 = round(k G1 / 2^256) and
+ * c2 = round(k G2 / 2^256) a scalar k < r is k0 + k1 LAMBDA for k0 = k - c1 A1 - c2 A2 and
+ * k1 = c1 B1 - c2 B2, both below 2^127 in magnitude. */
 #define BN254_LAMBDA \
     {0xb8ca0b2d36636f23, 0xcc37a73fec2bc5e9, 0x048b6e193fd84104, 0x30644e72e131a029}
 #define BN254_G1_BETA \
