@@ -10,7 +10,7 @@ void local_stage(struct local_run *run, const char *what)
 {
     run->stage++;
     if (run->job->stage)
-        run->job->stage(run->job->stage_arg, what, run->stage, LOCAL_STAGES);
+        run->job->stage(run->job->stage_arg, what, run->stage, LOCAL_STAGES_MAX);
 }
 
 fr_t *local_vector(size_t n, struct err *e)

@@ -9,7 +9,7 @@
 #pragma once
 #include "assemble.h"
 
-enum { LOCAL_PIECE_BYTES = 128 << 20 };
+enum { LOCAL_PIECE_BYTES = 128 << 20, LOCAL_STAGES_MAX = 9 };
 
 struct local_job {
     const char *key_path;     /* .zkey or prepared circuit */

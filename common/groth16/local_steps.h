@@ -3,8 +3,6 @@
 #include "local.h"
 #include "wtns.h"
 
-enum { LOCAL_STAGES = 9 };
-
 struct local_run {
     const struct local_job *job;
     struct pool *pool;

@@ -1,9 +1,7 @@
 /* millrace prove: a proof from files to files, by the instance, or in this process with --local. */
 #include "command.h"
-#include "local.h"
-#include "output.h"
 #include "pipeline.h"
-#include <time.h>
+#include "prove_local.h"
 
 struct args {
     bool local, one_line;
@@ -36,25 +34,6 @@ static const struct option options[] = {
      "write the two files without white space"},
     {0},
 };
-
-static double seconds_since(const struct timespec *begin)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - begin->tv_sec) + 1e-9 * (double)(now.tv_nsec - begin->tv_nsec);
-}
-
-static enum err_code prove(const struct invocation *in, const struct local_job *job,
-                           struct local_proof *out, struct err *e)
-{
-    const struct args *args = in->args;
-    struct pool *pool = pool_new((unsigned)args->threads, NULL, e);
-    if (!pool)
-        return e->code;
-    enum err_code rc = local_prove(job, out, pool, e);
-    pool_free(&pool);
-    return rc;
-}
 
 static enum err_code run_pipeline(const struct invocation *in, struct err *e)
 {
@@ -102,30 +81,16 @@ static enum err_code run(const struct invocation *in, struct err *e)
         return e->code;
     if (!args->local)
         return run_pipeline(in, e);
-    struct timespec begin;
-    clock_gettime(CLOCK_MONOTONIC, &begin);
-    struct progress progress = {.title = "prove"};
-    const struct local_job job = {
-        .key_path = in->operand[0],
-        .witness_path = in->operand[1],
-        .r1cs_path = args->r1cs,
-        .stage = command_shows_progress(in) ? progress_stage : NULL,
-        .stage_arg = &progress,
+    const struct prove_local p = {
+        .key = in->operand[0],
+        .witness = in->operand[1],
+        .proof = in->operand[2],
+        .publics = in->operand[3],
+        .r1cs = args->r1cs,
+        .threads = (unsigned)args->threads,
+        .form = args->one_line ? JSON_ONE_LINE : JSON_SNARKJS,
     };
-    struct local_proof proof;
-    enum err_code rc = prove(in, &job, &proof, e);
-    progress_end(&progress);
-    if (rc)
-        return rc;
-    rc = write_proof_files(in->operand[2], &proof.proof, in->operand[3], proof.publics,
-                           proof.n_public, args->one_line ? JSON_ONE_LINE : JSON_SNARKJS, e);
-    if (!rc && in->json)
-        rc = print_json(json_pack("{s:s,s:s,s:s,s:I,s:f}", "proof", in->operand[2], "public",
-                                  in->operand[3], "curve", proof.proof.curve->name, "n_public",
-                                  (json_int_t)proof.n_public, "seconds", seconds_since(&begin)),
-                        e);
-    local_proof_free(&proof);
-    return rc;
+    return prove_local(in, &p, e);
 }
 
 const struct command command_prove = {
