@@ -1,6 +1,7 @@
 #include "local.h"
 #include "local_steps.h"
 #include "inspect.h"
+#include "ntt.h"
 #include "verify.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +42,37 @@ enum err_code local_read_witness(struct local_run *run, const struct curve *curv
         return ERR_MEMORY;
     run->n_wires = n_wires;
     return wtns_read(run->witness, run->w, run->pool, e);
+}
+
+enum err_code local_rows(struct local_run *run, const struct local_shape *s, const struct matrix *a,
+                         const struct matrix *b, fr_t *rows[2], struct err *e)
+{
+    size_t n = (size_t)1 << s->domain_log2;
+    rows[0] = local_vector(n, e);
+    rows[1] = rows[0] ? local_vector(n, e) : NULL;
+    if (!rows[1]) {
+        local_vector_free(&rows[0], n);
+        return ERR_MEMORY;
+    }
+    matrix_evaluate(s->curve, a, run->w, rows[0], n, run->pool);
+    matrix_evaluate(s->curve, b, run->w, rows[1], n, run->pool);
+    return ERR_OK;
+}
+
+enum err_code local_quotient(struct local_run *run, const struct local_shape *s, fr_t *rows[2],
+                             struct err *e)
+{
+    size_t n = (size_t)1 << s->domain_log2;
+    local_stage(run, "transforms");
+    struct ntt_domain *domain = ntt_domain_new(s->curve, s->roots, s->domain_log2, run->pool, e);
+    enum err_code rc = domain ? groth16_quotient(s->curve, s->roots, s->h_basis, domain,
+                                                 s->domain_log2, rows[0], rows[1], run->pool, e)
+                              : e->code;
+    ntt_domain_free(&domain);
+    local_vector_free(&rows[1], n);
+    if (rc)
+        local_vector_free(&rows[0], n);
+    return rc;
 }
 
 /* "A: wires 3, 5" of one row; never a value. */

@@ -14,7 +14,8 @@ enum { LOCAL_PIECE_BYTES = 128 << 20, LOCAL_STAGES_MAX = 9 };
 struct local_job {
     const char *key_path;     /* .zkey or prepared circuit */
     const char *witness_path; /* .wtns */
-    const char *r1cs_path; /* NULL, or the circuit's .r1cs: a bad witness's constraint is named */
+    const char *r1cs_path;    /* NULL, or the .r1cs: a bad witness's constraint is then named */
+    size_t piece_bytes;       /* of points read and summed at once; 0: LOCAL_PIECE_BYTES */
     /* Told before each stage: what it is, and how far along. NULL: nobody listens. */
     void (*stage)(void *arg, const char *what, unsigned number, unsigned count);
     void *stage_arg;

@@ -1,6 +1,5 @@
 /* A proof from a prepared circuit, which is mapped. */
 #include "local_steps.h"
-#include "ntt.h"
 #include "prepared.h"
 #include <stdlib.h>
 #include <string.h>
@@ -43,40 +42,43 @@ static enum err_code check_indices(struct local_run *run, const struct circuit *
     return rc;
 }
 
-static void announce(void *arg, enum groth16_step step, bool begun)
-{
-    static const char *const what[STEP_COUNT] = {
-        [STEP_QUOTIENT] = "transforms",   [STEP_SUM_H] = "sum of H in G1",
-        [STEP_SUM_A] = "sum of A in G1",  [STEP_SUM_B1] = "sum of B in G1",
-        [STEP_SUM_B2] = "sum of B in G2", [STEP_SUM_L] = "sum of L in G1",
-    };
-    if (begun)
-        local_stage(arg, what[step]);
-}
-
 static enum err_code sums_of(struct local_run *run, const struct circuit *ck,
                              struct groth16_sums *sums, struct err *e)
 {
+    const struct curve *c = ck->curve;
+    const struct local_shape shape = {c, ck->roots, ck->h_basis, ck->domain_log2};
     size_t n = (size_t)1 << ck->domain_log2;
+    fr_t *rows[2];
+    enum err_code rc = ERR_OK;
     local_stage(run, "matrices");
-    if (ck->has_c) {
-        enum err_code rc = local_check_constraints(run, ck->curve, &ck->a, &ck->b, &ck->c, e);
-        if (rc)
-            return rc;
+    if (ck->has_c)
+        rc = local_check_constraints(run, c, &ck->a, &ck->b, &ck->c, e);
+    if (!rc)
+        rc = local_rows(run, &shape, &ck->a, &ck->b, rows, e);
+    if (!rc)
+        rc = local_quotient(run, &shape, rows, e);
+    if (rc)
+        return rc;
+    local_stage(run, "sum of H in G1");
+    const struct query h_query = {.points = ck->h_points, .n = ck->n_h};
+    rc = groth16_query_sum(c->g1, &h_query, rows[0], &sums->h, run->pool, e);
+    local_vector_free(&rows[0], n);
+    const struct {
+        const char *what;
+        const struct group *group;
+        const struct query *query;
+        point_t *sum;
+    } sections[] = {
+        {"sum of A in G1", c->g1, &ck->a_query, &sums->a},
+        {"sum of B in G1", c->g1, &ck->b1_query, &sums->b1},
+        {"sum of B in G2", c->g2, &ck->b2_query, &sums->b2},
+        {"sum of L in G1", c->g1, &ck->l_query, &sums->l},
+    };
+    for (size_t i = 0; i < sizeof sections / sizeof sections[0] && !rc; i++) {
+        local_stage(run, sections[i].what);
+        rc = groth16_query_sum(sections[i].group, sections[i].query, run->w, sections[i].sum,
+                               run->pool, e);
     }
-    fr_t *a = local_vector(n, e), *b = a ? local_vector(n, e) : NULL;
-    struct ntt_domain *domain =
-        b ? ntt_domain_new(ck->curve, ck->roots, ck->domain_log2, run->pool, e) : NULL;
-    enum err_code rc = domain ? ERR_OK : e->code;
-    if (!rc) {
-        const struct groth16_watch watch = {announce, run};
-        matrix_evaluate(ck->curve, &ck->a, run->w, a, n, run->pool);
-        matrix_evaluate(ck->curve, &ck->b, run->w, b, n, run->pool);
-        rc = groth16_sums(ck, domain, run->w, a, b, sums, &watch, run->pool, e);
-    }
-    ntt_domain_free(&domain);
-    local_vector_free(&a, n);
-    local_vector_free(&b, n);
     return rc;
 }
 

@@ -27,6 +27,22 @@ enum err_code local_check_constraints(const struct local_run *run, const struct 
 fr_t *local_vector(size_t n, struct err *e);
 void local_vector_free(fr_t **v, size_t n); /* wiped */
 
+/* What of a key decides the transforms. */
+struct local_shape {
+    const struct curve *curve;
+    enum root_convention roots;
+    enum h_basis h_basis;
+    unsigned domain_log2;
+};
+
+/* The two vectors of the domain, owned by the caller: rows[0] = A w, rows[1] = B w. */
+enum err_code local_rows(struct local_run *run, const struct local_shape *s, const struct matrix *a,
+                         const struct matrix *b, fr_t *rows[2], struct err *e);
+
+/* rows[0] becomes the scalars of H, plain; rows[1] is freed, and on failure both are. */
+enum err_code local_quotient(struct local_run *run, const struct local_shape *s, fr_t *rows[2],
+                             struct err *e);
+
 /* Assembles, verifies, and fills out->publics from the witness. ERR_UNSATISFIED when the proof does
  * not verify. */
 enum err_code local_finish(struct local_run *run, const struct blinding_points *key,

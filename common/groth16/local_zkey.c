@@ -1,7 +1,6 @@
 /* A proof from a .zkey, section by section. */
 #include "local_steps.h"
 #include "json.h"
-#include "ntt.h"
 #include "r1cs.h"
 #include "zkey.h"
 #include <fcntl.h>
@@ -39,12 +38,9 @@ static enum err_code check_against_r1cs(struct local_run *run, const struct zkey
     return rc;
 }
 
-/* rows_a, rows_b = A w, B w over the whole domain. */
-static enum err_code evaluate(struct local_run *run, struct zkey *key, fr_t *rows_a, fr_t *rows_b,
-                              struct err *e)
+static enum err_code evaluate(struct local_run *run, struct zkey *key,
+                              const struct local_shape *shape, fr_t *rows[2], struct err *e)
 {
-    const struct zkey_facts *facts = zkey_facts(key);
-    size_t n = (size_t)1 << facts->domain_log2;
     struct matrix a = {0}, b = {0};
     uint32_t n_constraints;
     local_stage(run, "matrices");
@@ -52,37 +48,19 @@ static enum err_code evaluate(struct local_run *run, struct zkey *key, fr_t *row
     if (rc)
         return rc;
     if (run->job->r1cs_path)
-        rc = check_against_r1cs(run, facts, &a, &b, n_constraints, e);
-    if (!rc) {
-        matrix_evaluate(facts->curve, &a, run->w, rows_a, n, run->pool);
-        matrix_evaluate(facts->curve, &b, run->w, rows_b, n, run->pool);
-    }
+        rc = check_against_r1cs(run, zkey_facts(key), &a, &b, n_constraints, e);
+    if (!rc)
+        rc = local_rows(run, shape, &a, &b, rows, e);
     matrix_free(&a);
     matrix_free(&b);
     return rc;
 }
 
-/* The scalars of H in *h, N plain values, owned by the caller. */
-static enum err_code quotient(struct local_run *run, struct zkey *key, fr_t **h, struct err *e)
+/* How many points are read and summed at once. */
+static uint64_t piece_points(const struct local_run *run, const struct group *g)
 {
-    const struct zkey_facts *facts = zkey_facts(key);
-    size_t n = (size_t)1 << facts->domain_log2;
-    fr_t *rows_a = local_vector(n, e), *rows_b = rows_a ? local_vector(n, e) : NULL;
-    enum err_code rc = rows_b ? evaluate(run, key, rows_a, rows_b, e) : ERR_MEMORY;
-    if (!rc) {
-        local_stage(run, "transforms");
-        struct ntt_domain *domain =
-            ntt_domain_new(facts->curve, ROOT_SNARKJS, facts->domain_log2, run->pool, e);
-        rc = domain ? groth16_quotient(facts->curve, ROOT_SNARKJS, H_ODD_LAGRANGE, domain,
-                                       facts->domain_log2, rows_a, rows_b, run->pool, e)
-                    : e->code;
-        ntt_domain_free(&domain);
-    }
-    local_vector_free(&rows_b, n);
-    if (rc)
-        local_vector_free(&rows_a, n);
-    *h = rows_a;
-    return rc;
+    size_t bytes = run->job->piece_bytes ? run->job->piece_bytes : LOCAL_PIECE_BYTES;
+    return bytes < g->bytes ? 1 : bytes / g->bytes;
 }
 
 /* sum = the section's points times scalars, read and summed in pieces. */
@@ -91,7 +69,7 @@ static enum err_code sum_section(struct local_run *run, struct zkey *key, enum z
 {
     const struct curve *c = zkey_facts(key)->curve;
     const struct group *g = which == ZKEY_B2 ? c->g2 : c->g1;
-    uint64_t count = zkey_points_count(key, which), most = LOCAL_PIECE_BYTES / g->bytes;
+    uint64_t count = zkey_points_count(key, which), most = piece_points(run, g);
     memset(sum, 0, sizeof *sum);
     if (count == 0)
         return ERR_OK;
@@ -142,13 +120,17 @@ static enum err_code sum_all(struct local_run *run, struct zkey *key, struct gro
 {
     const struct zkey_facts *facts = zkey_facts(key);
     size_t n = (size_t)1 << facts->domain_log2;
-    fr_t *h = NULL;
-    enum err_code rc = quotient(run, key, &h, e);
+    const struct local_shape shape = {facts->curve, ROOT_SNARKJS, H_ODD_LAGRANGE,
+                                      facts->domain_log2};
+    fr_t *rows[2];
+    enum err_code rc = evaluate(run, key, &shape, rows, e);
+    if (!rc)
+        rc = local_quotient(run, &shape, rows, e);
     if (rc)
         return rc;
     local_stage(run, "sum of H in G1");
-    rc = sum_section(run, key, ZKEY_H, h, &sums->h, e);
-    local_vector_free(&h, n);
+    rc = sum_section(run, key, ZKEY_H, rows[0], &sums->h, e);
+    local_vector_free(&rows[0], n);
     const struct {
         enum zkey_points which;
         const char *what;
