@@ -67,7 +67,6 @@ nothing_written "malformed and missing" "$dir/p" "$dir/q"
 
 # --- wrong usage
 expect 2 "no operands" prove
-expect 2 "no --local" "$MILLRACE" prove a b c d
 expect 2 "unknown option" prove --nope
 one_line "unknown option"
 expect 2 "unknown command" "$MILLRACE" frobnicate
