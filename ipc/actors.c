@@ -1,10 +1,8 @@
 #include "actors.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -136,20 +134,14 @@ bool actor_parse(struct actor *a, const char *text, size_t n)
 enum err_code actor_enter(struct actor *self, const struct instance *in, int *lock_fd,
                           struct err *e)
 {
-    char name[ACTOR_NAME_MAX], file[ACTOR_NAME_MAX + 8];
+    char name[ACTOR_NAME_MAX], file[ACTOR_NAME_MAX + 8], what[ACTOR_NAME_MAX + 16];
+    struct err lost;
+    e = e ? e : &lost;
     snprintf(file, sizeof file, "%s.lock", actor_name(self, name));
-    int fd = openat(in->run_fd, file, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    snprintf(what, sizeof what, "a %s runs", name);
+    int fd = instance_lock(in, file, what, e);
     if (fd < 0)
-        return err_set(e, ERR_IO, "%s/run/%s: %s", in->dir, file, strerror(errno));
-    if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-        enum err_code code =
-            errno == EWOULDBLOCK
-                ? err_set(e, ERR_REFUSED, "%s: a %s runs already in this instance", in->dir, name)
-                : err_set(e, ERR_IO, "%s/run/%s: cannot lock it: %s", in->dir, file,
-                          strerror(errno));
-        close(fd);
-        return code;
-    }
+        return e->code;
     /* Five digits at a fixed place, written in one call: a crash leaves the old or the new one. */
     char text[8] = {0};
     unsigned long before = pread(fd, text, 6, 0) > 0 ? strtoul(text, NULL, 10) : 0;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -161,4 +162,21 @@ void instance_folder_empty(int dir_fd)
     for (struct dirent *entry; (entry = readdir(d));)
         unlinkat(dir_fd, entry->d_name, 0);
     closedir(d);
+}
+
+int instance_lock(const struct instance *in, const char *file, const char *what, struct err *e)
+{
+    int fd = openat(in->run_fd, file, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        err_set(e, ERR_IO, "%s/run/%s: %s", in->dir, file, strerror(errno));
+        return -1;
+    }
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+        return fd;
+    if (errno == EWOULDBLOCK)
+        err_set(e, ERR_REFUSED, "%s: %s already in this instance", in->dir, what);
+    else
+        err_set(e, ERR_IO, "%s/run/%s: cannot lock it: %s", in->dir, file, strerror(errno));
+    close(fd);
+    return -1;
 }

@@ -44,3 +44,8 @@ int instance_evidence_fd(const struct instance *in);
 
 /* Unlinks every file in a folder of ours (not folders in it): what `down` does to the arenas'. */
 void instance_folder_empty(int dir_fd);
+
+/* Opens DIR/run/FILE (made when missing), close-on-exec, and locks it with flock. -1 with
+ * ERR_REFUSED ("what ... already") when another descriptor holds it, ERR_IO otherwise. The lock
+ * goes with the descriptor. */
+int instance_lock(const struct instance *in, const char *file, const char *what, struct err *e);

@@ -79,14 +79,15 @@ struct message_info {
     unsigned from, to; /* ACTOR_BITs */
     const struct field_info *fields;
     unsigned n_fields;
-    bool has_secret, has_lease;
+    bool has_secret;
     const char *doc;
 };
 const struct message_info *message_info(enum message_kind kind); /* NULL when unknown */
 enum message_kind message_kind_by_name(const char *name);        /* MSG_NONE when unknown */
 
 /* Bytes written, or 0 when a value of ours is out of its bound or `size` is too small (both are
- * mistakes of the sender: the lane treats 0 as an invariant). */
+ * mistakes of the sender: the lane treats 0 as an invariant). Bytes that may not stand in a text
+ * (control characters, broken UTF-8) are sent as '?'. */
 size_t message_encode(const struct message *m, void *frame, size_t size);
 
 /* false: *why says in a few words what was wrong and *at where. The whole of m is written, strings
@@ -98,7 +99,7 @@ bool message_decode(struct message *m, const void *frame, size_t size, const cha
  * over. */
 bool message_allowed(enum message_kind kind, enum lane_id lane, enum actor_kind from);
 
-/* The lease fields, for messages that have them (info->has_lease). */
+/* The lease fields, for messages that have them (LEASE_FIELDS of the table). */
 void message_set_lease(struct message *m, struct lease_ref r, uint64_t job, uint32_t partition,
                        uint32_t attempt);
 bool message_lease(const struct message *m, struct lease_ref *r); /* false: it has none */

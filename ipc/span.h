@@ -62,7 +62,7 @@
     S(DESK_TURN, "desk_turn", "events",                                                            \
       "finalizd: one turn of the desk's loop that took over 1 ms")                                 \
     S(IDLE, "idle", "", "gpud: nothing in flight and nothing ready")                               \
-    S(DOWN, "down", "", "supervisor: from a daemon's end until its successor was ready")
+    S(DOWN, "down", "", "finalizd: from a daemon's proven end until its successor was READY")
 
 enum span_kind {
     SPAN_NONE = 0,

@@ -65,7 +65,7 @@ struct stat_page {
 };
 _Static_assert(sizeof(struct stat_page) <= 4096, "one page");
 
-struct stats; /* NULL is valid everywhere: nothing is written */
+struct stats; /* NULL is valid everywhere: nothing is written. The instance must outlive it. */
 struct stats *stats_open(const struct instance *in, const struct actor *self, struct err *e);
 void stats_close(struct stats **s); /* removes the page: a clean end; a crash leaves it */
 void stat_add(struct stats *s, enum stat_id id, uint64_t n);
@@ -75,4 +75,4 @@ void stat_step(struct stats *s, const char *step); /* cut to 63 bytes */
 
 /* Reads every page there is, also of the dead; calls each(arg, actor, page) on a copy. */
 typedef void stat_each(void *arg, const struct actor *who, const struct stat_page *page);
-enum err_code stats_read(const struct instance *in, stat_each *each, void *arg, struct err *e);
+void stats_read(const struct instance *in, stat_each *each, void *arg);

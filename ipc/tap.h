@@ -8,9 +8,11 @@
  * What went by before a reader came, or just before a crash, stands in the flight recorder: a ring
  * of 1,024 records in shared memory (NAME#INCARNATION.flight beside the span rings). */
 #pragma once
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include "actors.h"
 #include "err.h"
 #include "messages.h"
@@ -43,18 +45,24 @@ enum { FLIGHT_RECORDS = 1024 };
 
 /* --- the actor's side, called by lane.c --------------------------------------------------- */
 
-struct tap {
-    bool armed; /* somebody subscribed; read by the owning thread alone */
-    struct tap_impl *impl;
-};
+struct tap;
 struct tap *tap_open(void *zmq_context, const struct instance *in, const struct actor *self,
                      struct err *e);
 void tap_close(struct tap **t);
+void *tap_socket(struct tap *t); /* for zmq_poll: readable when a reader came or went */
 void tap_housekeeping(struct tap *t);
-/* For zmq_poll. */
-void *tap_socket(struct tap *t);
-void tap_mirror(struct tap *t, const struct tap_header *h, const void *frame);
-void tap_record(struct tap *t, const struct tap_header *h, const struct message *m);
+/* Is anybody subscribed? One relaxed load of a word that only the owning thread writes. */
+static inline bool tap_armed(const struct tap *t)
+{
+    return __atomic_load_n((const bool *)t, __ATOMIC_RELAXED);
+}
+/* Gives the header its sequence and time and writes the flight record. Each message, armed or not;
+ * m->kind is MSG_NONE for a frame that was refused. */
+void tap_record(struct tap *t, struct tap_header *h, const struct message *m);
+/* Sends a copy to whoever listens; never blocks. A refused frame is mirrored by its header alone:
+ * nobody knows what is in it. */
+void tap_mirror(struct tap *t, const struct tap_header *h, const struct message *m,
+                const void *frame);
 
 /* --- the reader's side --------------------------------------------------------------------- */
 
@@ -62,17 +70,28 @@ struct tap_event {
     struct actor actor; /* whose tap */
     struct tap_header header;
     uint64_t lost; /* how many were missed just before this one */
-    bool valid;    /* m holds a message; else the frame was refused: see `why` */
+    bool valid;    /* m holds a message; else the frame was refused by its receiver */
     struct message m;
-    const char *why;
+    const void *raw; /* as it came, for tap_record_file */
+    size_t raw_bytes;
 };
 struct tap_reader;
-/* Connects to the taps of all daemons there are and come (looks for new ones at each wait).
- * only: an actor name or NULL. */
-struct tap_reader *tap_reader_new(const struct instance *in, const char *only, struct err *e);
+/* Connects to the taps of all daemons there are and come (looks for new ones at each wait). */
+struct tap_reader *tap_reader_new(const struct instance *in, struct err *e);
+/* Reads a recording: a file that begins with TAP_FILE_MAGIC and holds, for each event, its raw
+ * length (4 bytes, little-endian) and its raw bytes. */
+struct tap_reader *tap_reader_file(const char *path, struct err *e);
 void tap_reader_free(struct tap_reader **r);
-/* The next event, waiting up to timeout_ms; false when none came. Blobs live until the next call.
- */
+/* The next event, waiting up to timeout_ms; false when none came (end of a recording: see
+ * tap_reader_ended). Blobs and raw live until the next call. */
 bool tap_reader_next(struct tap_reader *r, struct tap_event *ev, int timeout_ms);
-/* Reads a flight recorder (fd of its file): up to `max` records, oldest first. */
-size_t flight_read(int fd, struct flight_record *out, size_t max);
+bool tap_reader_ended(const struct tap_reader *r);
+/* Appends one event to a recording. */
+enum err_code tap_file_begin(FILE *f, struct err *e);
+enum err_code tap_file_append(FILE *f, const struct tap_event *ev, struct err *e);
+#define TAP_FILE_MAGIC "MLRTAP1\n"
+
+/* The flight recorders of an instance, also of processes that are gone: each(...) for every record,
+ * oldest first within an actor. */
+typedef void flight_each(void *arg, const struct actor *who, const struct flight_record *record);
+void flight_scan(const struct instance *in, flight_each *each, void *arg);
