@@ -18,4 +18,6 @@
     X(status)                                                                                      \
     X(drain)                                                                                       \
     X(scale)                                                                                       \
+    X(gaps)                                                                                        \
+    X(trace)                                                                                       \
     X(testkit)
