@@ -45,6 +45,19 @@
 #define F_wide_t F_(wide_t)
 #define F_N      FIELD_LIMBS
 
+/* A product of 6 limbs is 1.4 KiB of instructions, and one of 4 limbs in plain C almost as much.
+ * Called, a sum of points fits the first-level cache; the call costs little beside the product. */
+#if F_N <= LIMBS_INLINE
+#define F_PRODUCT MATH_FN_HOT
+#else
+#define F_PRODUCT MATH_FN_CALL
+#endif
+#if LIMBS_INLINE > 0
+#define F_SUM MATH_FN_HOT
+#else
+#define F_SUM MATH_FN_CALL
+#endif
+
 #if defined(FIELD_TYPE)
 typedef FIELD_TYPE F_t;
 #else
@@ -113,33 +126,33 @@ MATH_FN bool F_(is_reduced)(const F_t *a)
     return false;
 }
 
-MATH_FN_HOT void F_(add)(F_t *r, const F_t *a, const F_t *b)
+F_SUM void F_(add)(F_t *r, const F_t *a, const F_t *b)
 {
     limbs_add_mod(r->limb, a->limb, b->limb, F_(modulus), F_N);
 }
 
-MATH_FN_HOT void F_(sub)(F_t *r, const F_t *a, const F_t *b)
+F_SUM void F_(sub)(F_t *r, const F_t *a, const F_t *b)
 {
     limbs_sub_mod(r->limb, a->limb, b->limb, F_(modulus), F_N);
 }
 
-MATH_FN_HOT void F_(dbl)(F_t *r, const F_t *a)
+F_SUM void F_(dbl)(F_t *r, const F_t *a)
 {
     limbs_add_mod(r->limb, a->limb, a->limb, F_(modulus), F_N);
 }
 
-MATH_FN_HOT void F_(neg)(F_t *r, const F_t *a)
+F_SUM void F_(neg)(F_t *r, const F_t *a)
 {
     F_t zero = {{0}};
     limbs_sub_mod(r->limb, zero.limb, a->limb, F_(modulus), F_N);
 }
 
-MATH_FN_HOT void F_(mul)(F_t *r, const F_t *a, const F_t *b)
+F_PRODUCT void F_(mul)(F_t *r, const F_t *a, const F_t *b)
 {
     limbs_mont_mul(r->limb, a->limb, b->limb, F_(modulus), FIELD_NEG_INV, F_N);
 }
 
-MATH_FN_HOT void F_(sqr)(F_t *r, const F_t *a)
+F_PRODUCT void F_(sqr)(F_t *r, const F_t *a)
 {
     limbs_mont_sqr(r->limb, a->limb, F_(modulus), FIELD_NEG_INV, F_N);
 }
@@ -156,12 +169,12 @@ MATH_FN void F_(half)(F_t *r, const F_t *a)
     r->limb[F_N - 1] = t[F_N - 1] >> 1;
 }
 
-MATH_FN_HOT void F_(mul_wide)(F_wide_t *w, const F_t *a, const F_t *b)
+F_PRODUCT void F_(mul_wide)(F_wide_t *w, const F_t *a, const F_t *b)
 {
     limbs_mul(w->limb, a->limb, b->limb, F_N);
 }
 
-MATH_FN_HOT void F_(sqr_wide)(F_wide_t *w, const F_t *a)
+F_PRODUCT void F_(sqr_wide)(F_wide_t *w, const F_t *a)
 {
     limbs_sqr(w->limb, a->limb, F_N);
 }
@@ -181,7 +194,7 @@ MATH_FN_HOT void F_(wide_sub)(F_wide_t *w, const F_wide_t *x, const F_wide_t *y)
     limbs_sub(w->limb, x->limb, y->limb, 2 * F_N);
 }
 
-MATH_FN_HOT void F_(wide_sub_mod)(F_wide_t *w, const F_wide_t *x, const F_wide_t *y)
+F_SUM void F_(wide_sub_mod)(F_wide_t *w, const F_wide_t *x, const F_wide_t *y)
 {
     uint64_t q[F_N], mask = 0 - limbs_sub(w->limb, x->limb, y->limb, 2 * F_N);
     for (unsigned i = 0; i < F_N; i++)
@@ -189,7 +202,7 @@ MATH_FN_HOT void F_(wide_sub_mod)(F_wide_t *w, const F_wide_t *x, const F_wide_t
     limbs_add(w->limb + F_N, w->limb + F_N, q, F_N);
 }
 
-MATH_FN_HOT void F_(reduce)(F_t *r, const F_wide_t *w)
+F_PRODUCT void F_(reduce)(F_t *r, const F_wide_t *w)
 {
     limbs_redc(r->limb, w->limb, F_(modulus), FIELD_NEG_INV, F_N);
 }
@@ -207,7 +220,7 @@ MATH_FN void F_(from_mont)(F_t *plain, const F_t *mont)
     F_(reduce)(plain, &w);
 }
 
-MATH_FN void F_(pow)(F_t *r, const F_t *a, const uint64_t *exponent, size_t n_limbs)
+MATH_FN_CALL void F_(pow)(F_t *r, const F_t *a, const uint64_t *exponent, size_t n_limbs)
 {
     F_t base = *a, acc = F_(one);
     bool started = false;
@@ -222,7 +235,7 @@ MATH_FN void F_(pow)(F_t *r, const F_t *a, const uint64_t *exponent, size_t n_li
     *r = acc;
 }
 
-MATH_FN bool F_(is_larger)(const F_t *a)
+MATH_FN_CALL bool F_(is_larger)(const F_t *a)
 {
     F_t plain, minus;
     F_(from_mont)(&plain, a);
@@ -232,7 +245,7 @@ MATH_FN bool F_(is_larger)(const F_t *a)
 
 #if defined(FIELD_3MOD4)
 /* a^((modulus + 1) / 4), where (modulus + 1) / 4 is modulus / 4 + 1. */
-MATH_FN bool F_(sqrt)(F_t *r, const F_t *a)
+MATH_FN_CALL bool F_(sqrt)(F_t *r, const F_t *a)
 {
     uint64_t e[F_N];
     for (unsigned i = 0; i < F_N; i++)
@@ -248,7 +261,7 @@ MATH_FN bool F_(sqrt)(F_t *r, const F_t *a)
 #endif
 
 /* Fermat: a^(modulus - 2). */
-MATH_FN void F_(inv)(F_t *r, const F_t *a)
+MATH_FN_CALL void F_(inv)(F_t *r, const F_t *a)
 {
     uint64_t e[F_N];
     for (unsigned i = 0; i < F_N; i++)
@@ -261,6 +274,8 @@ MATH_FN void F_(inv)(F_t *r, const F_t *a)
 #undef F_t
 #undef F_wide_t
 #undef F_N
+#undef F_PRODUCT
+#undef F_SUM
 #undef FIELD
 #undef FIELD_LIMBS
 #undef FIELD_MODULUS

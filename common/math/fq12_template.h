@@ -60,7 +60,7 @@ MATH_FN void F_(conjugate)(F_t *r, const F_t *a)
     S_(neg)(&r->c1, &a->c1);
 }
 
-MATH_FN void F_(mul)(F_t *r, const F_t *a, const F_t *b)
+MATH_FN_CALL void F_(mul)(F_t *r, const F_t *a, const F_t *b)
 {
     S_t t0, t1, sa, sb;
     S_(mul)(&t0, &a->c0, &b->c0);
@@ -75,7 +75,7 @@ MATH_FN void F_(mul)(F_t *r, const F_t *a, const F_t *b)
 }
 
 /* (c0 + c1)(c0 + v c1) - c0 c1 - v c0 c1, and 2 c0 c1. */
-MATH_FN void F_(sqr)(F_t *r, const F_t *a)
+MATH_FN_CALL void F_(sqr)(F_t *r, const F_t *a)
 {
     S_t product, s, t;
     S_(mul)(&product, &a->c0, &a->c1);
@@ -90,7 +90,7 @@ MATH_FN void F_(sqr)(F_t *r, const F_t *a)
 }
 
 /* 0 gives 0. */
-MATH_FN void F_(inv)(F_t *r, const F_t *a)
+MATH_FN_CALL void F_(inv)(F_t *r, const F_t *a)
 {
     S_t t0, t1;
     S_(sqr)(&t0, &a->c0);
@@ -110,7 +110,7 @@ MATH_FN_HOT B_t *F_(coefficient)(F_t *a, unsigned i)
     return i / 2 == 0 ? &half->c0 : i / 2 == 1 ? &half->c1 : &half->c2;
 }
 
-MATH_FN void F_(frobenius)(F_t *r, const F_t *a)
+MATH_FN_CALL void F_(frobenius)(F_t *r, const F_t *a)
 {
     *r = *a;
     B_(conjugate)(&r->c0.c0, &r->c0.c0);
@@ -121,7 +121,7 @@ MATH_FN void F_(frobenius)(F_t *r, const F_t *a)
     }
 }
 
-MATH_FN void F_(frobenius2)(F_t *r, const F_t *a)
+MATH_FN_CALL void F_(frobenius2)(F_t *r, const F_t *a)
 {
     *r = *a;
     for (unsigned i = 1; i < 6; i++) {
@@ -162,7 +162,7 @@ MATH_FN void F_(three_plus_two)(B_t *r, const B_t *t, const B_t *a)
     B_(add)(r, &d, t);
 }
 
-MATH_FN void F_(cyclotomic_sqr)(F_t *r, const F_t *a)
+MATH_FN_CALL void F_(cyclotomic_sqr)(F_t *r, const F_t *a)
 {
     B_t t0, t1, t2, t3, t4, t5;
     F_(fq4_sqr)(&t0, &t1, &a->c0.c0, &a->c1.c1);
@@ -177,7 +177,7 @@ MATH_FN void F_(cyclotomic_sqr)(F_t *r, const F_t *a)
     F_(three_plus_two)(&r->c1.c2, &t3, &a->c1.c2);
 }
 
-MATH_FN void F_(cyclotomic_pow)(F_t *r, const F_t *a, uint64_t k)
+MATH_FN_CALL void F_(cyclotomic_pow)(F_t *r, const F_t *a, uint64_t k)
 {
     int8_t digit[65];
     naf_recode(digit, &k, 1);
@@ -195,7 +195,7 @@ MATH_FN void F_(cyclotomic_pow)(F_t *r, const F_t *a, uint64_t k)
     }
 }
 
-MATH_FN void F_(mul_034)(F_t *r, const F_t *a, const B_t *x0, const B_t *x3, const B_t *x4)
+MATH_FN_CALL void F_(mul_034)(F_t *r, const F_t *a, const B_t *x0, const B_t *x3, const B_t *x4)
 {
     S_t t0, t1, s;
     B_t x;
@@ -210,7 +210,7 @@ MATH_FN void F_(mul_034)(F_t *r, const F_t *a, const B_t *x0, const B_t *x3, con
     S_(add)(&r->c0, &t0, &t1);
 }
 
-MATH_FN void F_(mul_014)(F_t *r, const F_t *a, const B_t *x0, const B_t *x1, const B_t *x4)
+MATH_FN_CALL void F_(mul_014)(F_t *r, const F_t *a, const B_t *x0, const B_t *x1, const B_t *x4)
 {
     S_t t0, t1, s;
     B_t x;

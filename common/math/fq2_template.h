@@ -105,7 +105,7 @@ MATH_FN void F_(mul_base)(F_t *r, const F_t *a, const B_t *k)
 
 /* Karatsuba: three products, two reductions. (a0 + a1)(b0 + b1) < 4 q^2 < q 2^(64 n) because the
  * modulus leaves two bits or more; its difference to the other two products is a0 b1 + a1 b0. */
-MATH_FN void F_(mul)(F_t *r, const F_t *a, const F_t *b)
+MATH_FN_CALL void F_(mul)(F_t *r, const F_t *a, const F_t *b)
 {
     B_t sa, sb;
     B_(wide_t) p0, p1, m;
@@ -122,7 +122,7 @@ MATH_FN void F_(mul)(F_t *r, const F_t *a, const F_t *b)
 }
 
 /* (a0 + a1)(a0 - a1) + 2 a0 a1 u. */
-MATH_FN void F_(sqr)(F_t *r, const F_t *a)
+MATH_FN_CALL void F_(sqr)(F_t *r, const F_t *a)
 {
     B_t sum, diff, twice;
     B_(add)(&sum, &a->c0, &a->c1);
@@ -133,7 +133,7 @@ MATH_FN void F_(sqr)(F_t *r, const F_t *a)
 }
 
 /* 1 / a = (c0 - c1 u) / (c0^2 + c1^2); 0 gives 0. */
-MATH_FN void F_(inv)(F_t *r, const F_t *a)
+MATH_FN_CALL void F_(inv)(F_t *r, const F_t *a)
 {
     B_t norm, t;
     B_(sqr)(&norm, &a->c0);
@@ -145,13 +145,13 @@ MATH_FN void F_(inv)(F_t *r, const F_t *a)
     B_(neg)(&r->c1, &t);
 }
 
-MATH_FN bool F_(is_larger)(const F_t *a)
+MATH_FN_CALL bool F_(is_larger)(const F_t *a)
 {
     return B_(is_zero)(&a->c1) ? B_(is_larger)(&a->c0) : B_(is_larger)(&a->c1);
 }
 
 /* (x0 + x1 u)^2 = c0 + c1 u gives x0^2 = (c0 +- sqrt(c0^2 + c1^2)) / 2 and x1 = c1 / (2 x0). */
-MATH_FN bool F_(sqrt)(F_t *r, const F_t *a)
+MATH_FN_CALL bool F_(sqrt)(F_t *r, const F_t *a)
 {
     B_t norm, t, x0, x1;
     if (B_(is_zero)(&a->c1)) {

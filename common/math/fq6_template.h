@@ -85,7 +85,7 @@ MATH_FN void F_(mul_v)(F_t *r, const F_t *a)
     r->c0 = t;
 }
 
-MATH_FN void F_(mul_fq2)(F_t *r, const F_t *a, const B_t *k)
+MATH_FN_CALL void F_(mul_fq2)(F_t *r, const F_t *a, const B_t *k)
 {
     B_t t = *k;
     B_(mul)(&r->c0, &a->c0, &t);
@@ -105,7 +105,7 @@ MATH_FN void F_(cross)(B_t *r, const B_t *a, const B_t *b, const B_t *c, const B
     B_(sub)(r, &s, minus1);
 }
 
-MATH_FN void F_(mul)(F_t *r, const F_t *a, const F_t *b)
+MATH_FN_CALL void F_(mul)(F_t *r, const F_t *a, const F_t *b)
 {
     B_t v0, v1, v2, x0, x1, x2;
     B_(mul)(&v0, &a->c0, &b->c0);
@@ -121,7 +121,7 @@ MATH_FN void F_(mul)(F_t *r, const F_t *a, const F_t *b)
     B_(add)(&r->c1, &x1, &v2);
 }
 
-MATH_FN void F_(sqr)(F_t *r, const F_t *a)
+MATH_FN_CALL void F_(sqr)(F_t *r, const F_t *a)
 {
     B_t s0, s1, s2, s3, s4;
     B_(sqr)(&s0, &a->c0);
@@ -143,7 +143,7 @@ MATH_FN void F_(sqr)(F_t *r, const F_t *a)
     B_(add)(&r->c1, &s1, &s4);
 }
 
-MATH_FN void F_(mul_01)(F_t *r, const F_t *a, const B_t *b0, const B_t *b1)
+MATH_FN_CALL void F_(mul_01)(F_t *r, const F_t *a, const B_t *b0, const B_t *b1)
 {
     B_t v0, v1, x0, x1, x2;
     B_(mul)(&v0, &a->c0, b0);
@@ -161,7 +161,7 @@ MATH_FN void F_(mul_01)(F_t *r, const F_t *a, const B_t *b0, const B_t *b1)
     B_(add)(&r->c2, &x2, &v1);
 }
 
-MATH_FN void F_(mul_1)(F_t *r, const F_t *a, const B_t *b1)
+MATH_FN_CALL void F_(mul_1)(F_t *r, const F_t *a, const B_t *b1)
 {
     B_t t;
     B_(mul)(&t, &a->c2, b1);
@@ -172,7 +172,7 @@ MATH_FN void F_(mul_1)(F_t *r, const F_t *a, const B_t *b1)
 
 /* With A = c0^2 - xi c1 c2, B = xi c2^2 - c0 c1, C = c1^2 - c0 c2 the product a (A + B v + C v^2)
  * is c0 A + xi (c2 B + c1 C), in Fq2. 0 gives 0. */
-MATH_FN void F_(inv)(F_t *r, const F_t *a)
+MATH_FN_CALL void F_(inv)(F_t *r, const F_t *a)
 {
     B_t x, y, z, t, norm;
     B_(sqr)(&x, &a->c0);

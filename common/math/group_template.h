@@ -99,7 +99,7 @@ MATH_FN void G_(xyzz_neg)(XYZZ_t *r, const XYZZ_t *p)
     F_(neg)(&r->y, &r->y);
 }
 
-MATH_FN void G_(xyzz_dbl_affine)(XYZZ_t *r, const AFFINE_t *q)
+MATH_FN_CALL void G_(xyzz_dbl_affine)(XYZZ_t *r, const AFFINE_t *q)
 {
     if (G_(affine_is_infinity)(q)) {
         G_(xyzz_set_infinity)(r);
@@ -124,7 +124,7 @@ MATH_FN void G_(xyzz_dbl_affine)(XYZZ_t *r, const AFFINE_t *q)
     F_(copy)(&r->zzz, &w);
 }
 
-MATH_FN void G_(xyzz_dbl)(XYZZ_t *r, const XYZZ_t *p)
+MATH_FN_CALL void G_(xyzz_dbl)(XYZZ_t *r, const XYZZ_t *p)
 {
     F_t u, v, w, s, m, t;
     F_(dbl)(&u, &p->y);
@@ -145,7 +145,7 @@ MATH_FN void G_(xyzz_dbl)(XYZZ_t *r, const XYZZ_t *p)
     F_(sub)(&r->y, &t, &u);
 }
 
-MATH_FN void G_(xyzz_add_affine)(XYZZ_t *r, const XYZZ_t *p, const AFFINE_t *q)
+MATH_FN_CALL void G_(xyzz_add_affine)(XYZZ_t *r, const XYZZ_t *p, const AFFINE_t *q)
 {
     if (G_(affine_is_infinity)(q)) {
         *r = *p;
@@ -189,7 +189,7 @@ MATH_FN void G_(xyzz_sub_affine)(XYZZ_t *r, const XYZZ_t *p, const AFFINE_t *q)
     G_(xyzz_add_affine)(r, p, &minus);
 }
 
-MATH_FN void G_(xyzz_add)(XYZZ_t *r, const XYZZ_t *p, const XYZZ_t *q)
+MATH_FN_CALL void G_(xyzz_add)(XYZZ_t *r, const XYZZ_t *p, const XYZZ_t *q)
 {
     if (G_(xyzz_is_infinity)(q)) {
         *r = *p;
@@ -255,7 +255,7 @@ MATH_FN void G_(xyzz_scale)(AFFINE_t *r, const XYZZ_t *p, const F_t *inverse_zzz
     F_(mul)(&r->x, &p->x, &t);
 }
 
-MATH_FN void G_(xyzz_to_affine)(AFFINE_t *r, const XYZZ_t *p)
+MATH_FN_CALL void G_(xyzz_to_affine)(AFFINE_t *r, const XYZZ_t *p)
 {
     if (G_(xyzz_is_infinity)(p)) {
         G_(affine_set_infinity)(r);
@@ -267,7 +267,7 @@ MATH_FN void G_(xyzz_to_affine)(AFFINE_t *r, const XYZZ_t *p)
 }
 
 /* Montgomery's trick; infinities are passed over. out and in must not overlap. */
-MATH_FN void G_(xyzz_batch_to_affine)(AFFINE_t *out, const XYZZ_t *in, size_t n, F_t *scratch)
+MATH_FN_CALL void G_(xyzz_batch_to_affine)(AFFINE_t *out, const XYZZ_t *in, size_t n, F_t *scratch)
 {
     F_t acc, w;
     F_(set_one)(&acc);
@@ -317,7 +317,7 @@ MATH_FN void G_(jacobian_neg)(JACOBIAN_t *r, const JACOBIAN_t *p)
     F_(neg)(&r->y, &r->y);
 }
 
-MATH_FN void G_(jacobian_dbl)(JACOBIAN_t *r, const JACOBIAN_t *p)
+MATH_FN_CALL void G_(jacobian_dbl)(JACOBIAN_t *r, const JACOBIAN_t *p)
 {
     F_t a, b, c, d, e;
     F_(sqr)(&a, &p->x);
@@ -343,7 +343,7 @@ MATH_FN void G_(jacobian_dbl)(JACOBIAN_t *r, const JACOBIAN_t *p)
     F_(sub)(&r->y, &d, &c);
 }
 
-MATH_FN void G_(jacobian_add_affine)(JACOBIAN_t *r, const JACOBIAN_t *p, const AFFINE_t *q)
+MATH_FN_CALL void G_(jacobian_add_affine)(JACOBIAN_t *r, const JACOBIAN_t *p, const AFFINE_t *q)
 {
     if (G_(affine_is_infinity)(q)) {
         *r = *p;
@@ -389,7 +389,7 @@ MATH_FN void G_(jacobian_add_affine)(JACOBIAN_t *r, const JACOBIAN_t *p, const A
     F_(sub)(&r->y, &v, &hh);
 }
 
-MATH_FN void G_(jacobian_to_affine)(AFFINE_t *r, const JACOBIAN_t *p)
+MATH_FN_CALL void G_(jacobian_to_affine)(AFFINE_t *r, const JACOBIAN_t *p)
 {
     if (G_(jacobian_is_infinity)(p)) {
         G_(affine_set_infinity)(r);
@@ -417,7 +417,8 @@ MATH_FN bool G_(jacobian_equals_affine)(const JACOBIAN_t *p, const AFFINE_t *q)
     return F_(equal)(&t, &p->y);
 }
 
-MATH_FN void G_(jacobian_mul)(JACOBIAN_t *r, const AFFINE_t *q, const uint64_t *k, unsigned n_limbs)
+MATH_FN_CALL void G_(jacobian_mul)(JACOBIAN_t *r, const AFFINE_t *q, const uint64_t *k,
+                                   unsigned n_limbs)
 {
     int8_t digit[64 * 4 + 1];
     naf_recode(digit, k, n_limbs);

@@ -12,6 +12,9 @@
 #include <stdint.h>
 #include "math_fn.h"
 
+/* The largest product that is inlined, in limbs. */
+#define LIMBS_INLINE 4
+
 /* clang-format off */
 
 /* Operand lists: accumulators t in registers (in and out, or out only), spare registers s, limb

@@ -6,6 +6,9 @@
 #include <stdint.h>
 #include "math_fn.h"
 
+/* The largest product that is inlined, in limbs. */
+#define LIMBS_INLINE 0
+
 __extension__ typedef unsigned __int128 limb2_t;
 
 /* r = a + b, the carry comes back. r may be a or b in every function of this file but mul. */

@@ -207,6 +207,7 @@ static void G_(test_batch_to_affine)(void **state)
     enum { N = 37 };
     A_t p[N], out[N];
     X_t in[N];
+    memset(in, 0, sizeof in);
     F_(t) scratch[N];
     for (size_t n = 0; n <= N; n += n < 3 ? 1 : 17) {
         for (size_t i = 0; i < n; i++) {
