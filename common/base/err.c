@@ -3,6 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A text may quote a hostile file or name: it stays one line, and cannot drive a terminal. */
+static void make_printable(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < 0x20 || *text == 0x7f)
+            *text = '?';
+}
+
 /* The text is formed aside first, so that a caller may pass the old text as an argument. */
 enum err_code err_set(struct err *e, enum err_code code, const char *fmt, ...)
 {
@@ -12,7 +20,8 @@ enum err_code err_set(struct err *e, enum err_code code, const char *fmt, ...)
         va_start(ap, fmt);
         vsnprintf(text, sizeof text, fmt, ap);
         va_end(ap);
-        memcpy(e->text, text, sizeof text);
+        make_printable(text);
+        memcpy(e->text, text, strlen(text) + 1);
         e->code = code;
     }
     return code;
@@ -34,6 +43,7 @@ enum err_code err_prefix(struct err *e, const char *fmt, ...)
     memmove(e->text + n, e->text, kept);
     memcpy(e->text, prefix, n);
     e->text[n + kept] = 0;
+    make_printable(e->text);
     return e->code;
 }
 

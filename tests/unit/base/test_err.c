@@ -42,6 +42,17 @@ static void old_text_may_be_an_argument(void **state)
     assert_string_equal(e.text, "outer (inner)");
 }
 
+/* Was found by fuzzing: a curve's name with a line break made a message of two lines. */
+static void quoted_input_stays_one_line(void **state)
+{
+    (void)state;
+    struct err e;
+    err_set(&e, ERR_FORMAT, "found \"%s\"", "a\nb\x1b[2J\x7f");
+    assert_string_equal(e.text, "found \"a?b?[2J?\"");
+    err_prefix(&e, "x\ty");
+    assert_string_equal(e.text, "x?y: found \"a?b?[2J?\"");
+}
+
 static void every_code_has_a_word(void **state)
 {
     (void)state;
@@ -57,6 +68,7 @@ int main(void)
         cmocka_unit_test(set_gives_code_and_text),
         cmocka_unit_test(prefix_stands_before_and_is_cut),
         cmocka_unit_test(old_text_may_be_an_argument),
+        cmocka_unit_test(quoted_input_stays_one_line),
         cmocka_unit_test(every_code_has_a_word),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
