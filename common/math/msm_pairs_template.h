@@ -6,6 +6,7 @@
  *
  * Source: P. Montgomery "Speeding the Pollard and elliptic curve methods of factorization" (1987),
  * section 10.3.1. */
+#include "cpu.h"
 #include "curve.h"
 #include "math_fn.h"
 #include "msm_pairs.h"
@@ -15,7 +16,8 @@
 #define AFFINE_t G_(affine_t)
 #define F_t      F_(t)
 
-enum { G_(pairs_scratch_bytes) = MSM_PAIRS_MAX * sizeof(F_t) };
+_Static_assert(MSM_PAIRS_MAX * sizeof(F_t) <= (size_t)G_(pairs_scratch_bytes),
+               "msm_pairs.h reserves enough scratch for a batch");
 
 /* The y of an operand: negated when its index says so. */
 MATH_FN_HOT void G_(pair_y)(F_t *y, const AFFINE_t *p, uint32_t index)
@@ -55,7 +57,7 @@ MATH_FN_HOT enum G_(pair_kind)
     return no_b ? G_(PAIR_FIRST) : no_a ? G_(PAIR_SECOND) : G_(PAIR_NOTHING);
 }
 
-MATH_FN void G_(add_pairs)(const struct msm_pairs *p, void *scratch)
+static void G_(add_pairs_scalar)(const struct msm_pairs *p, void *scratch)
 {
     const AFFINE_t *from_a = p->from_a, *from_b = p->from_b;
     F_t *before = scratch, product, d;
@@ -100,6 +102,16 @@ MATH_FN void G_(add_pairs)(const struct msm_pairs *p, void *scratch)
         F_(copy)(&to->x, &x);
         F_(copy)(&to->y, &d);
     }
+}
+
+/* The best of this CPU. */
+MATH_FN msm_add_pairs *G_(add_pairs)(void)
+{
+#if defined(MATH_ADX)
+    if (cpu_variant() >= CPU_IFMA)
+        return G_(add_pairs_ifma);
+#endif
+    return G_(add_pairs_scalar);
 }
 
 #undef G_

@@ -28,6 +28,7 @@ struct G_(runs) {
     size_t n_runs;
     AFFINE_t *out;
     /* of the call */
+    msm_add_pairs *add_pairs;
     size_t n_chunks, chunk;
     AFFINE_t *head;     /* a chunk: the sum of its part of a run that an earlier chunk began */
     uint32_t *head_run; /* a chunk: that run, or UINT32_MAX */
@@ -121,7 +122,7 @@ static size_t G_(halve_runs)(const struct G_(runs) * s, size_t j, struct G_(runs
             w->b[p.n] = entry ? entry[in + 1] : (uint32_t)in + 1;
             w->at[p.n++] = (uint32_t)out++;
             if (p.n == MSM_PAIRS_MAX) {
-                G_(add_pairs)(&p, w->pairs);
+                s->add_pairs(&p, w->pairs);
                 p.n = 0;
             }
         }
@@ -132,7 +133,7 @@ static size_t G_(halve_runs)(const struct G_(runs) * s, size_t j, struct G_(runs
         w->run[left++] = (struct G_(run)){w->run[r].out, (uint32_t)(length + 1) / 2};
     }
     if (p.n)
-        G_(add_pairs)(&p, w->pairs);
+        s->add_pairs(&p, w->pairs);
     return left;
 }
 
@@ -205,6 +206,7 @@ static void G_(join_heads)(const struct G_(runs) * s)
 static bool G_(sum_runs)(struct G_(runs) * s, struct pool *pool)
 {
     size_t total = s->start[s->n_runs];
+    s->add_pairs = G_(add_pairs)();
     s->chunk = total / (4 * pool_threads(pool)) + 1;
     if (s->chunk > G_(chunk_max) / 3 * 2)
         s->chunk = G_(chunk_max) / 3 * 2; /* a chunk grows by up to half of it */

@@ -22,6 +22,7 @@ struct G_(fixed_scratch) {
 
 struct G_(fixed) {
     struct msm_digits digits;
+    msm_add_pairs *add_pairs;
     size_t half; /* entries of a window */
     AFFINE_t *table;
     XYZZ_t *row;
@@ -66,7 +67,7 @@ static void G_(fixed_range)(void *arg, size_t begin, size_t end, unsigned worker
             }
         }
         if (p.n)
-            G_(add_pairs)(&p, s->pairs);
+            f->add_pairs(&p, s->pairs);
     }
 }
 
@@ -88,7 +89,7 @@ static void G_(fixed_powers)(struct G_(fixed) * f, const AFFINE_t *base, AFFINE_
 enum err_code MATH_NAME(G_(mul_fixed))(void *out, const void *base, const fr_t *scalars_plain,
                                        size_t n, struct pool *pool, struct err *e)
 {
-    struct G_(fixed) f = {.scalars = scalars_plain, .out = out};
+    struct G_(fixed) f = {.scalars = scalars_plain, .out = out, .add_pairs = G_(add_pairs)()};
     AFFINE_t powers[MSM_WINDOWS_MAX];
     msm_digits_set(&f.digits, G_(msm_order)(), true);
     msm_digits_cut(&f.digits, n < 4096 ? G_(fixed_bits_small) : G_(fixed_bits_large));

@@ -18,7 +18,7 @@
  *   mul_add(r,a,b,c,d)                 (a b + c d) / R'; below q + (a b + c d) / R'
  *   sub(r,a,b,k)                       a - b + k q, for b <= k q; carried
  *   add(r,a,b)                         a + b, carried
- *   shift(r,a,bits)                    a 2^bits, carried; bits <= 10 a limb
+ *   shift(r,a,bits)                    a 2^bits, carried, of a carried a; bits < 52
  *   reduce_once(r,k)                   r - k q when that is not negative
  *
  * Source: S. Gueron, V. Krasnov "Accelerating Big Integer Arithmetic Using Intel IFMA Extensions"
@@ -130,9 +130,14 @@ MATH_FN_HOT void V_(shift)(V_t *r, const V_t *a, unsigned bits)
     VEC_UNROLL
     for (unsigned j = 0; j < VEC_LIMBS; j++)
         VEC_UNROLL
-    for (unsigned h = 0; h < VEC_WIDTH; h++)
-        t.limb[j][h] = _mm512_slli_epi64(a->limb[j][h], bits);
-    V_(carry)(&t);
+    for (unsigned h = 0; h < VEC_WIDTH; h++) {
+        __m512i x = _mm512_slli_epi64(a->limb[j][h], bits);
+        if (j + 1 < VEC_LIMBS)
+            x = _mm512_and_si512(x, vec_set1(VEC_MASK52));
+        if (j)
+            x = _mm512_or_si512(x, _mm512_srli_epi64(a->limb[j - 1][h], 52 - bits));
+        t.limb[j][h] = x;
+    }
     *r = t;
 }
 
