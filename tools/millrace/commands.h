@@ -17,6 +17,7 @@
     X(cancel)                                                                                      \
     X(status)                                                                                      \
     X(drain)                                                                                       \
+    X(tap)                                                                                         \
     X(scale)                                                                                       \
     X(gaps)                                                                                        \
     X(trace)                                                                                       \
