@@ -112,8 +112,11 @@ uint64_t message_job(const struct message *m, uint32_t *partition)
 {
     const struct message_info *info = message_info(m->kind);
     const uint8_t *body = (const uint8_t *)m + offsetof(struct message, hello);
+    const struct lease_fields *lease = lease_fields(m);
     uint64_t job = 0;
-    *partition = UINT32_MAX;
+    *partition = lease ? lease->partition : UINT32_MAX;
+    if (lease)
+        return lease->job;
     for (unsigned i = 0; info && i < info->n_fields; i++) {
         const struct field_info *f = &info->fields[i];
         if (f->type == FIELD_U64 && strcmp(f->name, "job") == 0)
