@@ -1,6 +1,6 @@
 /* gpu-bench: times of the CUDA kernels beside those of the fastest peers on one NVIDIA H200.
  *
- *   gpu_bench [--max-log2 N] [--only msm|ntt]
+ *   gpu_bench [--min-log2 N] [--max-log2 N] [--only msm|ntt] [--group NAME]
  *
  * One row a curve, group, size and kind of scalars: the median of several runs between events, bases
  * and scalars in device memory, the same shape as the prover uses. Each sum is checked: bases are
@@ -301,14 +301,20 @@ static void bench_transform(unsigned i)
 
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {{"max-log2", required_argument, NULL, 'm'},
+    static const struct option options[] = {{"min-log2", required_argument, NULL, 'l'},
+                                            {"group", required_argument, NULL, 'g'},
+                                            {"max-log2", required_argument, NULL, 'm'},
                                             {"only", required_argument, NULL, 'o'},
                                             {0}};
-    unsigned max_log2 = 24;
-    const char *only = "";
+    unsigned min_log2 = 0, max_log2 = 24;
+    const char *only = "", *group = "";
     for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;)
         if (o == 'm')
             max_log2 = (unsigned)strtoul(optarg, NULL, 10);
+        else if (o == 'l')
+            min_log2 = (unsigned)strtoul(optarg, NULL, 10);
+        else if (o == 'g')
+            group = optarg;
         else if (o == 'o')
             only = optarg;
         else
@@ -324,12 +330,13 @@ int main(int argc, char **argv)
            properties.multiProcessorCount);
     if (strcmp(only, "msm") != 0)
         for (unsigned i = 0; i < sizeof transforms / sizeof *transforms; i++)
-            if (transforms[i].log2_n <= max_log2)
+            if (transforms[i].log2_n <= max_log2 && transforms[i].log2_n >= min_log2)
                 bench_transform(i);
     if (strcmp(only, "ntt") != 0)
         for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
             for (unsigned k = 0; k < 7 && rows[i].size[k].log2_n; k++)
-                if (rows[i].size[k].log2_n <= max_log2)
+                if (rows[i].size[k].log2_n <= max_log2 && rows[i].size[k].log2_n >= min_log2 &&
+                    strstr(rows[i].name, group))
                     bench_sum(&rows[i], k);
     return 0;
 }
