@@ -98,8 +98,8 @@ static enum err_code cuda_open(struct backend **out, int device, uint64_t budget
         return err_set(e, ERR_UNAVAILABLE, "cuda backend: no device: %s", cudaGetErrorString(rc));
     }
     if (device < 0 || device >= n)
-        return err_set(e, ERR_UNAVAILABLE, "cuda backend: device %d asked for, there %s %d",
-                       device, n == 1 ? "is" : "are", n);
+        return err_set(e, ERR_UNAVAILABLE, "cuda backend: device %d asked for, there %s %d", device,
+                       n == 1 ? "is" : "are", n);
     struct backend *b = calloc(1, sizeof *b);
     if (!b)
         return err_set(e, ERR_MEMORY, "cuda backend: no memory");
@@ -132,10 +132,9 @@ static enum err_code cuda_arena_attach(struct backend *b, void *base, size_t byt
 {
     int read_only = 0;
     CUDA_TRY(e, cudaSetDevice(b->device), "taking the device");
-    CUDA_TRY(e,
-             cudaDeviceGetAttribute(&read_only, cudaDevAttrHostRegisterReadOnlySupported,
-                                    b->device),
-             "asking the device");
+    CUDA_TRY(
+        e, cudaDeviceGetAttribute(&read_only, cudaDevAttrHostRegisterReadOnlySupported, b->device),
+        "asking the device");
     CUDA_TRY(e,
              cudaHostRegister(base, bytes,
                               read_only ? cudaHostRegisterReadOnly : cudaHostRegisterDefault),

@@ -19,10 +19,10 @@ enum sum_id { SUM_A, SUM_B1, SUM_B2, SUM_L, SUM_H, N_SUMS };
 struct key_sum {
     struct msm_shape shape;
     const struct cuda_group *group;
-    void *tables;        /* n_tables * n affine points */
-    uint32_t *wire;      /* n, or NULL */
+    void *tables;   /* n_tables * n affine points */
+    uint32_t *wire; /* n, or NULL */
     uint32_t first_wire;
-    bool shares_sort;    /* same wires and shape as the sum before: B2 after B1 */
+    bool shares_sort; /* same wires and shape as the sum before: B2 after B1 */
 };
 
 struct key {
@@ -65,15 +65,23 @@ struct workspace_layout {
 enum { RESULT_BYTES = 384 }; /* an xyzz of G2 of BLS12-381 */
 
 enum slot_event {
-    AT_BASE, AT_COPY_BEGIN, AT_COPY_END, AT_KERNEL_BEGIN, AT_MATRICES, AT_NTT, AT_END,
-    AT_SUM_BEGIN, AT_SUM_END = AT_SUM_BEGIN + N_SUMS, N_EVENTS = AT_SUM_END + N_SUMS
+    AT_BASE,
+    AT_COPY_BEGIN,
+    AT_COPY_END,
+    AT_KERNEL_BEGIN,
+    AT_MATRICES,
+    AT_NTT,
+    AT_END,
+    AT_SUM_BEGIN,
+    AT_SUM_END = AT_SUM_BEGIN + N_SUMS,
+    N_EVENTS = AT_SUM_END + N_SUMS
 };
 
 struct slot {
     bool busy;
     struct key *key;
-    void *w;                 /* device */
-    uint8_t *result;         /* N_SUMS * RESULT_BYTES, pinned; SECRET until taken */
+    void *w;         /* device */
+    uint8_t *result; /* N_SUMS * RESULT_BYTES, pinned; SECRET until taken */
     cudaEvent_t event[N_EVENTS];
     bool evaluated;
     cudaStream_t lane[N_LANES]; /* lane[SUM_H's] is the main one */
@@ -97,7 +105,8 @@ struct backend {
     cudaStream_t copy, time;
 };
 
-/* Says "cuda backend: WHAT: ...", drops the sticky error, and tells a lost context from the rest. */
+/* Says "cuda backend: WHAT: ...", drops the sticky error, and tells a lost context from the rest.
+ */
 enum err_code cuda_failed(struct err *e, cudaError_t rc, const char *what);
 #define CUDA_TRY(e, call, what)                                                                    \
     do {                                                                                           \
@@ -115,7 +124,8 @@ struct carve {
 };
 void *carve_take(struct carve *c, size_t bytes);
 
-/* shape.c: how to cut a sum of n bases into n_sets bucket sets at most (1: every multiple stored). */
+/* shape.c: how to cut a sum of n bases into n_sets bucket sets at most (1: every multiple stored).
+ */
 struct msm_shape shape_for(uint32_t n, unsigned scalar_bits, unsigned max_sets);
 void lane_carve(struct lane *lane, struct carve *c, const struct key_sum *sums, unsigned n);
 void workspace_carve(struct workspace_layout *out, const struct key *k, uint64_t parallel_bytes,
@@ -125,8 +135,8 @@ void workspace_carve(struct workspace_layout *out, const struct key *k, uint64_t
 struct key *key_find(const struct backend *b, const uint8_t digest[32]);
 enum err_code key_load(struct backend *b, const struct circuit *c, struct err *e);
 void key_evict(struct backend *b, struct key *k);
-/* Gives every slot and workspace room for k; waits for the kernels in flight where they are too small,
- * which is never so once circuit_load has been through here. */
+/* Gives every slot and workspace room for k; waits for the kernels in flight where they are too
+ * small, which is never so once circuit_load has been through here. */
 enum err_code make_room_to_work(struct backend *b, const struct key *k, struct err *e);
 /* At most this share of the budget may go into lanes that run side by side. */
 uint64_t parallel_bytes(const struct backend *b);

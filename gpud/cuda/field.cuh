@@ -175,7 +175,8 @@ template <class P> DEV field<P> product(const field<P> &a, const field<P> &b)
     return reduce_once(r);
 }
 
-/* The same as a call: kernels that are not hot stay small, so that they compile and load quickly. */
+/* The same as a call: kernels that are not hot stay small, so that they compile and load quickly.
+ */
 template <class P> DEVCALL field<P> product_call(field<P> a, field<P> b)
 {
     return product(a, b);
@@ -188,9 +189,133 @@ template <class P> DEV field<P> operator*(const field<P> &a, const field<P> &b)
     return product(a, b);
 }
 
+/* One row of a Montgomery reduction: product_row without the product. */
+template <class P, bool FIRST> DEV void reduction_row(u32 (&low)[P::N], u32 (&high)[P::N])
+{
+    constexpr int N = P::N;
+    if (FIRST) {
+        const u32 m = low[0] * P::M0;
+#pragma unroll
+        for (int j = 0; j < N; j += 2) {
+            high[j] = mul_lo(P::mod(j + 1), m);
+            high[j + 1] = mul_hi(P::mod(j + 1), m);
+        }
+        low[0] = mad_lo_cc(P::mod(0), m, low[0]);
+        low[1] = madc_hi_cc(P::mod(0), m, low[1]);
+#pragma unroll
+        for (int j = 2; j < N; j += 2) {
+            low[j] = madc_lo_cc(P::mod(j), m, low[j]);
+            low[j + 1] = madc_hi_cc(P::mod(j), m, low[j + 1]);
+        }
+    } else {
+        low[0] = add_cc(low[0], high[1]);
+        const u32 m = low[0] * P::M0;
+#pragma unroll
+        for (int j = 0; j < N - 2; j += 2) {
+            high[j] = madc_lo_cc(P::mod(j + 1), m, high[j + 2]);
+            high[j + 1] = madc_hi_cc(P::mod(j + 1), m, high[j + 3]);
+        }
+        high[N - 2] = madc_lo_cc(P::mod(N - 1), m, 0);
+        high[N - 1] = madc_hi(P::mod(N - 1), m, 0);
+        low[0] = mad_lo_cc(P::mod(0), m, low[0]);
+        low[1] = madc_hi_cc(P::mod(0), m, low[1]);
+#pragma unroll
+        for (int j = 2; j < N; j += 2) {
+            low[j] = madc_lo_cc(P::mod(j), m, low[j]);
+            low[j + 1] = madc_hi_cc(P::mod(j), m, low[j + 1]);
+        }
+    }
+    high[N - 1] = addc(high[N - 1], 0);
+}
+
+/* a a / R: the products of unequal words once, doubled, then the squares of words, then the
+ * reduction of the lower half, to which the upper half (below the modulus) is added. */
+template <class P> DEV field<P> square_inline(const field<P> &a)
+{
+    constexpr int N = P::N;
+    u32 even[2 * N + 2], odd[2 * N + 2]; /* odd[k] has weight 2^(32 (k + 1)) */
+#pragma unroll
+    for (int k = 0; k < 2 * N + 2; k++)
+        even[k] = odd[k] = 0;
+#pragma unroll
+    for (int i = 0; i < N - 1; i++) {
+        /* j = i + 1, i + 3 ...: odd places */
+#pragma unroll
+        for (int j = i + 1; j < N; j += 2) {
+            const int at = i + j - 1;
+            odd[at] = j == i + 1 ? mad_lo_cc(a.l[i], a.l[j], odd[at])
+                                 : madc_lo_cc(a.l[i], a.l[j], odd[at]);
+            odd[at + 1] = madc_hi_cc(a.l[i], a.l[j], odd[at + 1]);
+            if (j + 2 >= N)
+                odd[at + 2] = addc(odd[at + 2], 0);
+        }
+#pragma unroll
+        for (int j = i + 2; j < N; j += 2) {
+            const int at = i + j;
+            even[at] = j == i + 2 ? mad_lo_cc(a.l[i], a.l[j], even[at])
+                                  : madc_lo_cc(a.l[i], a.l[j], even[at]);
+            even[at + 1] = madc_hi_cc(a.l[i], a.l[j], even[at + 1]);
+            if (j + 2 >= N)
+                even[at + 2] = addc(even[at + 2], 0);
+        }
+    }
+    u32 t[2 * N];
+    t[0] = 0;
+    t[1] = add_cc(even[1], odd[0]);
+#pragma unroll
+    for (int k = 2; k < 2 * N - 1; k++)
+        t[k] = addc_cc(even[k], odd[k - 1]);
+    t[2 * N - 1] = addc(even[2 * N - 1], odd[2 * N - 2]);
+    t[1] = add_cc(t[1], t[1]);
+#pragma unroll
+    for (int k = 2; k < 2 * N - 1; k++)
+        t[k] = addc_cc(t[k], t[k]);
+    t[2 * N - 1] = addc(t[2 * N - 1], t[2 * N - 1]);
+    t[0] = mad_lo_cc(a.l[0], a.l[0], t[0]);
+    t[1] = madc_hi_cc(a.l[0], a.l[0], t[1]);
+#pragma unroll
+    for (int i = 1; i < N; i++) {
+        t[2 * i] = madc_lo_cc(a.l[i], a.l[i], t[2 * i]);
+        if (i < N - 1)
+            t[2 * i + 1] = madc_hi_cc(a.l[i], a.l[i], t[2 * i + 1]);
+        else
+            t[2 * i + 1] = madc_hi(a.l[i], a.l[i], t[2 * i + 1]);
+    }
+    u32 x[N], y[N];
+#pragma unroll
+    for (int k = 0; k < N; k++)
+        x[k] = t[k];
+    reduction_row<P, true>(x, y);
+    reduction_row<P, false>(y, x);
+#pragma unroll
+    for (int i = 2; i < N; i += 2) {
+        reduction_row<P, false>(x, y);
+        reduction_row<P, false>(y, x);
+    }
+    field<P> r;
+    r.l[0] = add_cc(x[0], y[1]);
+#pragma unroll
+    for (int i = 1; i < N - 1; i++)
+        r.l[i] = addc_cc(x[i], y[i + 1]);
+    r.l[N - 1] = addc(x[N - 1], 0);
+    r.l[0] = add_cc(r.l[0], t[N]);
+#pragma unroll
+    for (int i = 1; i < N - 1; i++)
+        r.l[i] = addc_cc(r.l[i], t[N + i]);
+    r.l[N - 1] = addc(r.l[N - 1], t[2 * N - 1]);
+    return reduce_once(r);
+}
+
+template <class P> DEVCALL field<P> square_call(field<P> a)
+{
+    return square_inline(a);
+}
+
 template <class P> DEV field<P> square(const field<P> &a)
 {
-    return a * a;
+    if (P::CALL)
+        return square_call(a);
+    return square_inline(a);
 }
 
 template <class P> DEV field<P> twice(const field<P> &a)
@@ -209,7 +334,7 @@ template <class P> DEVCALL field<P> inverse(field<P> a)
         for (int k = 0; k < P::N; k++)
             if (k == i / 32)
                 word = P::mod(k) - (k == 0 ? 2 : 0);
-        r = product_call(r, r);
+        r = square_call(r);
         if ((word >> (i % 32)) & 1)
             r = product_call(r, a);
     }

@@ -21,9 +21,9 @@ struct msm_shape {
     uint32_t n;           /* bases */
     uint32_t window_bits; /* 2 .. 24 */
     uint32_t n_windows;
-    uint32_t n_tables;    /* stored multiples of each base, 1 .. n_windows; n * n_tables < 2^31 */
-    uint32_t n_sets;      /* ceil(n_windows / n_tables) */
-    uint32_t n_buckets;   /* n_sets << (window_bits - 1) */
+    uint32_t n_tables;  /* stored multiples of each base, 1 .. n_windows; n * n_tables < 2^31 */
+    uint32_t n_sets;    /* ceil(n_windows / n_tables) */
+    uint32_t n_buckets; /* n_sets << (window_bits - 1) */
 };
 
 /* The scalars of one sum: scalars[wire ? wire[i] : first_wire + i] for base i. */
@@ -43,10 +43,10 @@ struct msm_sorted {
 
 /* Scratch of the adding half. */
 struct msm_work {
-    void *buckets;      /* n_buckets xyzz */
-    void *partials;     /* msm_partials xyzz */
+    void *buckets;  /* n_buckets xyzz */
+    void *partials; /* msm_partials xyzz */
     uint32_t *partial_keys;
-    void *lines;        /* msm_lines xyzz */
+    void *lines; /* msm_lines xyzz */
 };
 
 struct ntt_shape {
@@ -77,7 +77,7 @@ struct cuda_group {
 };
 
 struct cuda_curve {
-    unsigned id; /* enum curve_id */
+    unsigned id;          /* enum curve_id */
     unsigned scalar_bits; /* of (r - 1) / 2 */
     const struct cuda_group *g1, *g2;
     /* out[i] = first * base^i, i < 2^log2_n; powers[t] = base^(2^t) (host, mont, log2_n of them),

@@ -136,8 +136,7 @@ static enum err_code upload_reversed(void *to, const struct circuit *c, size_t p
 static enum err_code upload_matrix(const struct matrix_device *to, const struct matrix *m,
                                    struct err *e)
 {
-    enum err_code rc =
-        upload((void *)to->row_start, m->row_start, ((size_t)m->n_rows + 1) * 4, e);
+    enum err_code rc = upload((void *)to->row_start, m->row_start, ((size_t)m->n_rows + 1) * 4, e);
     rc = rc ? rc : upload((void *)to->wire, m->wire, m->n_entries * 4, e);
     rc = rc ? rc : upload((void *)to->code, m->code, m->n_entries * m->code_bytes, e);
     return rc ? rc
@@ -215,8 +214,7 @@ static enum err_code make_domain(const struct key *k, const struct circuit *c, c
     f->fr_to_mont(&n_inverse, &n_plain, 1);
     f->fr_inv(&n_inverse, &n_inverse);
     squares(f, &root, log2_n, power);
-    CUDA_TRY(e,
-             k->curve->powers((void *)k->ntt.twiddles, log2_n, power, f->fr_one, false, stream),
+    CUDA_TRY(e, k->curve->powers((void *)k->ntt.twiddles, log2_n, power, f->fr_one, false, stream),
              "making twiddles");
     squares(f, &shift, log2_n + 1, power);
     const fr_t shift_n = power[log2_n];

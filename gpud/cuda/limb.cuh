@@ -42,15 +42,42 @@ static inline u32 limb_keep(u64 wide)
     limb_flag = (u32)(wide >> 32) & 1;
     return (u32)wide;
 }
-static inline u32 add_cc(u32 a, u32 b) { return limb_keep((u64)a + b); }
-static inline u32 addc_cc(u32 a, u32 b) { return limb_keep((u64)a + b + limb_flag); }
-static inline u32 addc(u32 a, u32 b) { return a + b + limb_flag; }
-static inline u32 sub_cc(u32 a, u32 b) { return limb_keep((u64)a - b); }
-static inline u32 subc_cc(u32 a, u32 b) { return limb_keep((u64)a - b - limb_flag); }
-static inline u32 subc(u32 a, u32 b) { return a - b - limb_flag; }
-static inline u32 mul_lo(u32 a, u32 b) { return a * b; }
-static inline u32 mul_hi(u32 a, u32 b) { return (u32)(((u64)a * b) >> 32); }
-static inline u32 mad_lo_cc(u32 a, u32 b, u32 c) { return limb_keep((u64)(u32)(a * b) + c); }
+static inline u32 add_cc(u32 a, u32 b)
+{
+    return limb_keep((u64)a + b);
+}
+static inline u32 addc_cc(u32 a, u32 b)
+{
+    return limb_keep((u64)a + b + limb_flag);
+}
+static inline u32 addc(u32 a, u32 b)
+{
+    return a + b + limb_flag;
+}
+static inline u32 sub_cc(u32 a, u32 b)
+{
+    return limb_keep((u64)a - b);
+}
+static inline u32 subc_cc(u32 a, u32 b)
+{
+    return limb_keep((u64)a - b - limb_flag);
+}
+static inline u32 subc(u32 a, u32 b)
+{
+    return a - b - limb_flag;
+}
+static inline u32 mul_lo(u32 a, u32 b)
+{
+    return a * b;
+}
+static inline u32 mul_hi(u32 a, u32 b)
+{
+    return (u32)(((u64)a * b) >> 32);
+}
+static inline u32 mad_lo_cc(u32 a, u32 b, u32 c)
+{
+    return limb_keep((u64)(u32)(a * b) + c);
+}
 static inline u32 madc_lo_cc(u32 a, u32 b, u32 c)
 {
     return limb_keep((u64)(u32)(a * b) + c + limb_flag);
@@ -59,5 +86,8 @@ static inline u32 madc_hi_cc(u32 a, u32 b, u32 c)
 {
     return limb_keep((u64)mul_hi(a, b) + c + limb_flag);
 }
-static inline u32 madc_hi(u32 a, u32 b, u32 c) { return mul_hi(a, b) + c + limb_flag; }
+static inline u32 madc_hi(u32 a, u32 b, u32 c)
+{
+    return mul_hi(a, b) + c + limb_flag;
+}
 #endif

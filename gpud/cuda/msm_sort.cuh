@@ -1,14 +1,22 @@
 /* msm_sort: from scalars to a list of additions ordered by bucket.
  *
- * Three steps: count the entries of every bucket (each entry keeps its rank within its bucket), turn
- * counts into starts by a scan, put every entry at start + rank. Entries of one bucket are in no
- * particular order, which is fine for a sum. A digit of zero makes no entry, so zeros cost a read
- * and ones, minus ones and small values cost one addition each. Lanes of a warp that meet in one
- * bucket share one atomic, so that a hot bucket costs no more than a cold one. */
+ * Three steps: count the entries of every bucket (each entry keeps its rank within its bucket),
+ * turn counts into starts by a scan, put every entry at start + rank. Entries of one bucket are in
+ * no particular order, which is fine for a sum. A digit of zero makes no entry, so zeros cost a
+ * read and ones, minus ones and small values cost one addition each. Lanes of a warp that meet in
+ * one bucket share one atomic, so that a hot bucket costs no more than a cold one. Entries are put
+ * into place one range of buckets after the other, each of a size that the second-level cache
+ * holds, so that memory sees whole lines. */
 #pragma once
 #include "field.cuh"
 #include "kernels.h"
 
+#ifdef __CUDACC__
+enum { PLACE_BYTES = 24 << 20 };
+#else
+enum { PLACE_BYTES = 4 << 10 }; /* so that the emulator's small sums have ranges too */
+#endif
+enum { PLACE_RANGES_MAX = 16 };
 enum { SCAN_THREADS = 256, SCAN_EACH = 8, SCAN_TILE = SCAN_THREADS * SCAN_EACH };
 
 /* A scalar on its way through its digits. */
@@ -54,8 +62,7 @@ template <class P> struct digits {
     }
 };
 
-template <class P>
-DEV const field<P> *scalar_of(const struct msm_scalars &s, u32 i)
+template <class P> DEV const field<P> *scalar_of(const struct msm_scalars &s, u32 i)
 {
     const field<P> *all = static_cast<const field<P> *>(s.scalars);
     return all + (s.wire ? s.wire[i] : s.first_wire + i);
@@ -74,7 +81,8 @@ DEV u32 count_together(u32 *counter, u32 key, u32 mask)
 }
 
 template <class P>
-__global__ void sort_count(struct msm_sorted out, struct msm_shape shape, struct msm_scalars scalars)
+__global__ void sort_count(struct msm_sorted out, struct msm_shape shape,
+                           struct msm_scalars scalars)
 {
     const u32 i = blockIdx.x * blockDim.x + threadIdx.x;
     const bool inside = i < shape.n;
@@ -95,20 +103,26 @@ __global__ void sort_count(struct msm_sorted out, struct msm_shape shape, struct
     }
 }
 
+/* The entries of range `range` of as many as their number asks for. */
 template <class P>
-__global__ void sort_place(struct msm_sorted out, struct msm_shape shape, struct msm_scalars scalars)
+__global__ void sort_place(struct msm_sorted out, struct msm_shape shape,
+                           struct msm_scalars scalars, u32 range)
 {
     const u32 i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= shape.n)
+    u32 n_ranges = (u32)((u64)out.start[shape.n_buckets] * 4 / PLACE_BYTES) + 1;
+    n_ranges = n_ranges < PLACE_RANGES_MAX ? n_ranges : (u32)PLACE_RANGES_MAX;
+    if (i >= shape.n || range >= n_ranges)
         return;
+    const u32 first = (u32)((u64)shape.n_buckets * range / n_ranges);
+    const u32 count = (u32)((u64)shape.n_buckets * (range + 1) / n_ranges) - first;
     digits<P> d(scalar_of<P>(scalars, i));
     u32 base = 0, table = 0;
     for (u32 j = 0; j < shape.n_windows; j++) {
         bool negative;
         const u32 magnitude = d.next(shape.window_bits, &negative);
-        if (magnitude != 0) {
-            const u32 place =
-                out.start[base + magnitude - 1] + out.rank[(size_t)j * shape.n + i];
+        const u32 bucket = base + magnitude - 1;
+        if (magnitude != 0 && bucket - first < count) {
+            const u32 place = out.start[bucket] + out.rank[(size_t)j * shape.n + i];
             out.entry[place] = (table * shape.n + i) | (negative ? 0x80000000u : 0);
         }
         if (++table == shape.n_tables) {
@@ -209,7 +223,9 @@ cudaError_t msm_sort(const struct msm_sorted *sorted, const struct msm_shape *sh
     LAUNCH(scan_partials, 1, SCAN_THREADS, 0, stream, sorted->partial, n_blocks);
     LAUNCH(scan_apply, n_blocks, SCAN_THREADS, 0, stream, sorted->start, sorted->partial,
            shape->n_buckets, n_blocks);
-    if (blocks > 0)
-        LAUNCH(sort_place<P>, blocks, threads, 0, stream, *sorted, *shape, *scalars);
+    /* No more launches than the most entries there can be would need. */
+    const u64 most = (u64)shape->n * shape->n_windows * 4 / PLACE_BYTES + 1;
+    for (u32 range = 0; blocks > 0 && range < most && range < PLACE_RANGES_MAX; range++)
+        LAUNCH(sort_place<P>, blocks, threads, 0, stream, *sorted, *shape, *scalars, range);
     return cudaGetLastError();
 }

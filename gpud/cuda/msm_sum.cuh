@@ -19,7 +19,7 @@ enum {
     MERGE_THREADS = 256,
     LINE_THREADS = 64,
     PLACE_THREADS_MAX = 384, /* sets * bits: at most about the bits of a scalar and one a set */
-    PIECE_MIN = 8, /* additions that are worth a thread and its two partials */
+    PIECE_MIN = 8,           /* additions that are worth a thread and its two partials */
 };
 
 /* The first bucket after b that ends beyond `position`. */
@@ -41,7 +41,7 @@ DEV u32 bucket_after(const u32 *start, u32 n_buckets, u32 b, u32 position)
 
 template <class F> struct piece_traits {
     static constexpr int THREADS = 128;
-    static constexpr int BLOCKS = sizeof(F) <= 32 ? 4 : sizeof(F) <= 48 ? 3 : 2; /* an SM */
+    static constexpr int BLOCKS = sizeof(F) <= 48 ? 4 : 2; /* an SM */
 };
 
 template <class F>
@@ -63,6 +63,7 @@ __global__ void __launch_bounds__(piece_traits<F>::THREADS, piece_traits<F>::BLO
     u32 bucket = bucket_after(start, n_buckets, NO_BUCKET, position); /* b + 1 wraps to 0 */
     u32 border = start[bucket + 1];
     bool is_head = true;
+    u32 now = entry[position], ahead = position + 1 < end ? entry[position + 1] : 0;
     xyzz<F> sum = xyzz<F>::infinity();
     for (; position < end; position++) {
         if (position == border) {
@@ -77,7 +78,11 @@ __global__ void __launch_bounds__(piece_traits<F>::THREADS, piece_traits<F>::BLO
             bucket = bucket_after(start, n_buckets, bucket, position);
             border = start[bucket + 1];
         }
-        const u32 e = entry[position];
+        /* Entries are read two ahead and their points fetched into the cache one ahead. */
+        const u32 e = now;
+        now = ahead;
+        ahead = position + 2 < end ? entry[position + 2] : 0;
+        prefetch(tables + (now & 0x7fffffffu), sizeof *tables);
         affine<F> p = tables[e & 0x7fffffffu];
         if (e >> 31)
             p.y = negate(p.y);
@@ -226,8 +231,7 @@ __global__ void __launch_bounds__(LINE_THREADS) sum_bits(xyzz<F> *lines_of_all, 
 /* One block: doubles each bit's sum to its place and adds them all. */
 template <class F>
 __global__ void __launch_bounds__(PLACE_THREADS_MAX)
-    sum_places(xyzz<F> *result, xyzz<F> *lines_of_all, u32 window_bits, u32 n_sets,
-                           u32 set_bits)
+    sum_places(xyzz<F> *result, xyzz<F> *lines_of_all, u32 window_bits, u32 n_sets, u32 set_bits)
 {
     const lines of(window_bits);
     const u32 n = n_sets * of.n_bits, t = threadIdx.x;
@@ -318,8 +322,7 @@ cudaError_t msm_sum(void *result, const void *tables, const struct msm_shape *sh
     LAUNCH(sum_bits<F>, dim3(of.n_bits, shape->n_sets), LINE_THREADS, shared, stream, line,
            shape->window_bits);
     const u32 places = shape->n_sets * of.n_bits;
-    LAUNCH(sum_places<F>, 1, (places + 31) / 32 * 32, 0, stream,
-           static_cast<xyzz<F> *>(result), line, shape->window_bits, shape->n_sets,
-           shape->window_bits * shape->n_tables);
+    LAUNCH(sum_places<F>, 1, (places + 31) / 32 * 32, 0, stream, static_cast<xyzz<F> *>(result),
+           line, shape->window_bits, shape->n_sets, shape->window_bits * shape->n_tables);
     return cudaGetLastError();
 }

@@ -1,4 +1,5 @@
-/* msm_tables: multiples 2^(window_bits j) P of every base, affine, made once when a key is loaded. */
+/* msm_tables: multiples 2^(window_bits j) P of every base, affine, made once when a key is loaded.
+ */
 #pragma once
 #include "group.cuh"
 #include "kernels.h"

@@ -12,7 +12,12 @@
 #include "field.cuh"
 #include "kernels.h"
 
-enum { NTT_TILE_LOG2 = 10, NTT_TILE = 1 << NTT_TILE_LOG2, NTT_THREADS = NTT_TILE / 8, NTT_PASS_BITS = 9 };
+enum {
+    NTT_TILE_LOG2 = 10,
+    NTT_TILE = 1 << NTT_TILE_LOG2,
+    NTT_THREADS = NTT_TILE / 8,
+    NTT_PASS_BITS = 9
+};
 
 struct ntt_pass {
     u32 log2_n, stage, bits, column_log2; /* columns a block */
@@ -47,8 +52,7 @@ template <class P> struct tile {
 };
 
 /* w^e, or w^-e. */
-template <class P, bool INVERSE>
-DEV field<P> twiddle(const field<P> *table, u32 log2_n, u32 e)
+template <class P, bool INVERSE> DEV field<P> twiddle(const field<P> *table, u32 log2_n, u32 e)
 {
     const u32 n = 1u << log2_n;
     return table[(INVERSE ? n - e : e) & (n - 1)];

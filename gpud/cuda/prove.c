@@ -20,8 +20,7 @@ enum err_code slot_open(struct slot *s, struct err *e)
     for (unsigned i = 0; i < N_LANES; i++)
         CUDA_TRY(e, cudaStreamCreateWithFlags(&s->lane[i], cudaStreamNonBlocking), "a stream");
     for (unsigned i = 0; i < N_EVENTS; i++)
-        CUDA_TRY(e,
-                 cudaEventCreateWithFlags(&s->event[i], i == AT_END ? cudaEventBlockingSync : 0),
+        CUDA_TRY(e, cudaEventCreateWithFlags(&s->event[i], i == AT_END ? cudaEventBlockingSync : 0),
                  "an event");
     return ERR_OK;
 }
@@ -106,8 +105,7 @@ static cudaError_t queue_sum(struct slot *s, const struct workspace_layout *at, 
     if (sum->shape.n == 0) {
         TRY(cudaMemsetAsync(result, 0, RESULT_BYTES, stream));
     } else {
-        const struct msm_scalars scalars = {id == SUM_H ? at->a : s->w, sum->wire,
-                                            sum->first_wire};
+        const struct msm_scalars scalars = {id == SUM_H ? at->a : s->w, sum->wire, sum->first_wire};
         if (!sum->shares_sort)
             TRY(s->key->curve->sort(&lane->sorted, &sum->shape, &scalars, stream));
         TRY(sum->group->sum(result, sum->tables, &sum->shape, &lane->sorted, &lane->work, stream));
@@ -207,8 +205,9 @@ enum prove_stage prove_poll_cuda(struct backend *b, int ticket)
         rc = cudaEventQuery(s->event[AT_COPY_END]);
     else
         return PROVE_FAILED;
-    return rc == cudaSuccess ? PROVE_UPLOADED : rc == cudaErrorNotReady ? PROVE_QUEUED
-                                                                         : PROVE_FAILED;
+    return rc == cudaSuccess         ? PROVE_UPLOADED
+           : rc == cudaErrorNotReady ? PROVE_QUEUED
+                                     : PROVE_FAILED;
 }
 
 static uint64_t event_ns(const struct slot *s, unsigned event)

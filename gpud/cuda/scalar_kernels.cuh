@@ -116,7 +116,8 @@ template <class P>
 cudaError_t scalar_powers(void *out, unsigned log2_n, const void *powers, const void *first,
                           bool reversed, cudaStream_t stream)
 {
-    struct power_table<P> table = {};
+    struct power_table<P> table = {
+    };
     memcpy(&table.first, first, sizeof table.first);
     memcpy(table.square, powers, log2_n * sizeof table.first);
     LAUNCH(powers_fill<P>, scalar_blocks((size_t)1 << log2_n), SCALAR_THREADS, 0, stream,
@@ -147,7 +148,9 @@ template <class P>
 cudaError_t scalar_evaluate(void *out, size_t n_out, const struct matrix_device *m, const void *w,
                             uint32_t *long_rows, cudaStream_t stream)
 {
-    const struct row_reader<P> rows = {*m, static_cast<const field<P> *>(w)};
+    const struct row_reader<P> rows = {
+        *m, static_cast<const field<P> *>(w)
+    };
     cudaError_t rc = cudaMemsetAsync(long_rows, 0, sizeof *long_rows, stream);
     if (rc != cudaSuccess)
         return rc;

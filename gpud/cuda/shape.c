@@ -2,7 +2,7 @@
 #include "device.h"
 #include <string.h>
 
-enum { WINDOW_MIN = 4, WINDOW_MAX = 23, BUCKET_ADDITIONS = 3 };
+enum { WINDOW_MIN = 4, WINDOW_MAX = 23, BUCKET_ADDITIONS = 8 };
 
 void *carve_take(struct carve *c, size_t bytes)
 {
@@ -11,7 +11,8 @@ void *carve_take(struct carve *c, size_t bytes)
     return p;
 }
 
-/* A bucket costs about three additions to sum up, an entry one. The top window keeps one bit free,
+/* A bucket costs about as much as five additions to sum up, and more than
+ * that where most scalars are 0 or 1; an entry costs one. The top window keeps one bit free,
  * so that no carry leaves it. */
 struct msm_shape shape_for(uint32_t n, unsigned scalar_bits, unsigned max_sets)
 {

@@ -1,16 +1,15 @@
 /* gpu-bench: times of the CUDA kernels beside those of the fastest peers on one NVIDIA H200.
  *
- *   gpu_bench [--min-log2 N] [--max-log2 N] [--only msm|ntt] [--group NAME]
+ *   gpu_bench [--min-log2 N] [--max-log2 N] [--only msm|ntt|proof] [--group NAME] [--uniform]
  *
- * One row a curve, group, size and kind of scalars: the median of several runs between events, bases
- * and scalars in device memory, the same shape as the prover uses. Each sum is checked: bases are
- * known multiples of the generator. */
+ * One row a curve, group, size and kind of scalars: the median of several runs between events,
+ * bases and scalars in device memory, the same shape as the prover uses. Each sum is checked: bases
+ * are known multiples of the generator. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "curve.h"
-#include "device.h"
+#include "bench.h"
 
 enum { POOL_LOG2 = 13, RUNS = 5, TABLE_GIB = 64 };
 
@@ -26,14 +25,27 @@ struct row {
 };
 
 static const struct row rows[] = {
-    {"BLS12-381 G1", &curve_bls12_381, &cuda_bls12_381, false,
-     {{16, 6.66, 1.2}, {18, 19.6, 3}, {20, 20.4, 8}, {22, 53.5, 26}, {24, 154.7, 77}, {26, 557, 280}}},
-    {"BN254 G1", &curve_bn254, &cuda_bn254, false,
+    {"BLS12-381 G1",
+     &curve_bls12_381,
+     &cuda_bls12_381,
+     false,
+     {{16, 6.66, 1.2},
+      {18, 19.6, 3},
+      {20, 20.4, 8},
+      {22, 53.5, 26},
+      {24, 154.7, 77},
+      {26, 557, 280}}},
+    {"BN254 G1",
+     &curve_bn254,
+     &cuda_bn254,
+     false,
      {{16, 4.06, 0.8}, {18, 5.60, 1.6}, {20, 9.89, 4}, {22, 25.6, 12}, {24, 78.8, 38}}},
-    {"BLS12-381 G2", &curve_bls12_381, &cuda_bls12_381, true,
+    {"BLS12-381 G2",
+     &curve_bls12_381,
+     &cuda_bls12_381,
+     true,
      {{18, 27.0, 8}, {20, 47.4, 20}, {22, 137.6, 62}}},
-    {"BN254 G2", &curve_bn254, &cuda_bn254, true,
-     {{18, 16.6, 5}, {20, 24.8, 11}, {22, 64.0, 30}}},
+    {"BN254 G2", &curve_bn254, &cuda_bn254, true, {{18, 16.6, 5}, {20, 24.8, 11}, {22, 64.0, 30}}},
 };
 
 static const struct {
@@ -70,7 +82,7 @@ static void *device_memory(size_t bytes)
 }
 
 static uint64_t seed = 88172645463325252u;
-static uint64_t next_random(void)
+uint64_t bench_random(void)
 {
     seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
     return seed;
@@ -106,24 +118,26 @@ static double median_ms(timed_body *body, void *arg, unsigned runs)
 /* ---- sums ---- */
 
 enum kind { UNIFORM, MIX, HOT, SPARSE, N_KINDS };
-static const char *const kind_name[N_KINDS] = {"uniform", "circom mix", "10 % one value", "50 % ones"};
+static unsigned n_kinds = N_KINDS;
+static const char *const kind_name[N_KINDS] = {"uniform", "circom mix", "10 % one value",
+                                               "50 % ones"};
 
-static fr_t uniform(const struct curve *c)
+fr_t bench_scalar(const struct curve *c)
 {
-    fr_t s = {{next_random(), next_random(), next_random(), next_random() % c->r->limb[3]}};
+    fr_t s = {{bench_random(), bench_random(), bench_random(), bench_random() % c->r->limb[3]}};
     return s;
 }
 
 static void fill(const struct curve *c, fr_t *s, size_t n, enum kind kind)
 {
-    const fr_t hot = uniform(c), zero = {{0}}, one = {{1}};
+    const fr_t hot = bench_scalar(c), zero = {{0}}, one = {{1}};
     for (size_t i = 0; i < n; i++) {
-        const unsigned roll = (unsigned)(next_random() >> 40) % 100;
-        s[i] = uniform(c);
+        const unsigned roll = (unsigned)(bench_random() >> 40) % 100;
+        s[i] = bench_scalar(c);
         if (kind == MIX)
             s[i] = roll < 30   ? zero
                    : roll < 60 ? one
-                   : roll < 80 ? (fr_t){{next_random() >> 48}}
+                   : roll < 80 ? (fr_t){{bench_random() >> 48}}
                                : s[i];
         else if (kind == HOT)
             s[i] = roll < 10 ? hot : s[i];
@@ -144,7 +158,8 @@ static void run_sum(void *arg)
 {
     struct sum_run *r = arg;
     check(r->row->device->sort(&r->lane.sorted, &r->sum.shape, &r->scalars, 0), "sort");
-    check(r->sum.group->sum(r->result, r->sum.tables, &r->sum.shape, &r->lane.sorted, &r->lane.work, 0),
+    check(r->sum.group->sum(r->result, r->sum.tables, &r->sum.shape, &r->lane.sorted, &r->lane.work,
+                            0),
           "sum");
 }
 
@@ -159,8 +174,8 @@ static void run_multiples(void *arg)
     struct sum_run *r = arg;
     for (uint32_t first = 0; first < r->sum.shape.n; first += 1 << 20) {
         const uint32_t left = r->sum.shape.n - first, most = 1 << 20;
-        check(r->sum.group->multiples(r->sum.tables, &r->sum.shape, first, left < most ? left : most,
-                                      r->scratch, 0),
+        check(r->sum.group->multiples(r->sum.tables, &r->sum.shape, first,
+                                      left < most ? left : most, r->scratch, 0),
               "multiples");
     }
 }
@@ -231,7 +246,7 @@ static void bench_sum(const struct row *row, unsigned at)
     fill_bases(row, r.sum.tables, n, g->affine_bytes);
     const double table_ms = median_ms(run_multiples, &r, 1);
     fr_t *s = malloc(n * sizeof *s);
-    for (unsigned kind = 0; kind < N_KINDS; kind++) {
+    for (unsigned kind = 0; kind < n_kinds; kind++) {
         fill(row->host, s, n, kind);
         check(cudaMemcpy(scalars, s, n * sizeof *s, cudaMemcpyHostToDevice), "scalars");
         const double ms = median_ms(run_sum, &r, RUNS), sort_ms = median_ms(run_sort, &r, RUNS);
@@ -245,8 +260,8 @@ static void bench_sum(const struct row *row, unsigned at)
                    r.sum.shape.n_windows, r.sum.shape.n_sets, (double)table_bytes / 1e9, table_ms,
                    ok ? "" : "  WRONG SUM");
         else
-            printf("%-13s 2^%-2u %-14s %8.3f ms (sort %6.3f)%s\n", row->name,
-                   row->size[at].log2_n, kind_name[kind], ms, sort_ms, ok ? "" : "  WRONG SUM");
+            printf("%-13s 2^%-2u %-14s %8.3f ms (sort %6.3f)%s\n", row->name, row->size[at].log2_n,
+                   kind_name[kind], ms, sort_ms, ok ? "" : "  WRONG SUM");
         fflush(stdout);
     }
     free(s);
@@ -290,8 +305,9 @@ static void bench_transform(unsigned i)
     r.forward = true;
     const double forward = median_ms(run_transform, &r, RUNS);
     const double bar = transforms[i].bar_ms;
-    printf("NTT %-9s 2^%-2u  inverse %8.3f  forward %8.3f ms  peer %7.3f  x%5.2f", transforms[i].name,
-           log2_n, inverse, forward, transforms[i].peer_ms, transforms[i].peer_ms / forward);
+    printf("NTT %-9s 2^%-2u  inverse %8.3f  forward %8.3f ms  peer %7.3f  x%5.2f",
+           transforms[i].name, log2_n, inverse, forward, transforms[i].peer_ms,
+           transforms[i].peer_ms / forward);
     if (bar > 0)
         printf("  bar %5.2f %s", bar, forward <= bar && inverse <= bar ? "met" : "MISS");
     printf("\n");
@@ -301,11 +317,10 @@ static void bench_transform(unsigned i)
 
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {{"min-log2", required_argument, NULL, 'l'},
-                                            {"group", required_argument, NULL, 'g'},
-                                            {"max-log2", required_argument, NULL, 'm'},
-                                            {"only", required_argument, NULL, 'o'},
-                                            {0}};
+    static const struct option options[] = {
+        {"min-log2", required_argument, NULL, 'l'}, {"uniform", no_argument, NULL, 'u'},
+        {"group", required_argument, NULL, 'g'},    {"max-log2", required_argument, NULL, 'm'},
+        {"only", required_argument, NULL, 'o'},     {0}};
     unsigned min_log2 = 0, max_log2 = 24;
     const char *only = "", *group = "";
     for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;)
@@ -313,6 +328,8 @@ int main(int argc, char **argv)
             max_log2 = (unsigned)strtoul(optarg, NULL, 10);
         else if (o == 'l')
             min_log2 = (unsigned)strtoul(optarg, NULL, 10);
+        else if (o == 'u')
+            n_kinds = 1;
         else if (o == 'g')
             group = optarg;
         else if (o == 'o')
@@ -328,15 +345,18 @@ int main(int argc, char **argv)
     check(cudaGetDeviceProperties(&properties, 0), "the device");
     printf("%s, %d multiprocessors; peers: see docs, one NVIDIA H200\n", properties.name,
            properties.multiProcessorCount);
-    if (strcmp(only, "msm") != 0)
+    const bool all = !*only;
+    if (all || strcmp(only, "ntt") == 0)
         for (unsigned i = 0; i < sizeof transforms / sizeof *transforms; i++)
             if (transforms[i].log2_n <= max_log2 && transforms[i].log2_n >= min_log2)
                 bench_transform(i);
-    if (strcmp(only, "ntt") != 0)
+    if (all || strcmp(only, "msm") == 0)
         for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
             for (unsigned k = 0; k < 7 && rows[i].size[k].log2_n; k++)
                 if (rows[i].size[k].log2_n <= max_log2 && rows[i].size[k].log2_n >= min_log2 &&
                     strstr(rows[i].name, group))
                     bench_sum(&rows[i], k);
+    if (all || strcmp(only, "proof") == 0)
+        bench_proofs(min_log2, max_log2);
     return 0;
 }

@@ -261,7 +261,9 @@ cudaError_t cudaGetDeviceCount(int *n)
 }
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr which, int)
 {
-    *value = which == cudaDevAttrMultiProcessorCount ? 1 : which == cudaDevAttrHostRegisterReadOnlySupported;
+    *value = which == cudaDevAttrMultiProcessorCount
+                 ? 1
+                 : which == cudaDevAttrHostRegisterReadOnlySupported;
     return cudaSuccess;
 }
 cudaError_t cudaDeviceGetPCIBusId(char *id, int n, int)

@@ -1,6 +1,6 @@
-/* Every kernel against plain arithmetic of the host, bit for bit. The same source is linked with the
- * kernels as nvcc compiles them (and then skipped where there is no device) and with the kernels
- * over the emulator, where sizes are small. */
+/* Every kernel against plain arithmetic of the host, bit for bit. The same source is linked with
+ * the kernels as nvcc compiles them (and then skipped where there is no device) and with the
+ * kernels over the emulator, where sizes are small. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -223,7 +223,8 @@ static void rows_equal_the_host(void **state)
                                             on_device(wire, n * 4),
                                             on_device(code, n * code_bytes),
                                             on_device(dictionary, WORDS * sizeof(fr_t))};
-            void *dw = on_device(w, WIRES * sizeof(fr_t)), *out = on_device(NULL, OUT * sizeof *got);
+            void *dw = on_device(w, WIRES * sizeof(fr_t)),
+                 *out = on_device(NULL, OUT * sizeof *got);
             void *scratch = on_device(NULL, (ROWS + 1) * 4);
             CHECK(curves[k].device->evaluate(out, OUT, &m, dw, scratch, 0));
             to_host(got, out, OUT * sizeof *got);
@@ -237,12 +238,23 @@ static void rows_equal_the_host(void **state)
 
 /* ---- sums ---- */
 
-enum pattern { UNIFORM, ANY_BITS, EDGES, ALL_EQUAL, ONE_HOT, HALF_ONES, CIRCOM, ALL_ZERO, N_PATTERNS };
+enum pattern {
+    UNIFORM,
+    ANY_BITS,
+    EDGES,
+    ALL_EQUAL,
+    ONE_HOT,
+    HALF_ONES,
+    CIRCOM,
+    ALL_ZERO,
+    N_PATTERNS
+};
 
 static void fill_scalars(const struct curve *c, fr_t *s, size_t n, enum pattern p)
 {
     const fr_t hot = random_plain(c), zero = {{0}}, one = {{1}};
-    fr_t edge[8] = {zero, one, *c->r, *c->r, {{~0ull, ~0ull, ~0ull, ~0ull}}, {{2}}, {{0, 1}}, *c->r};
+    fr_t edge[8] = {zero,  one,      *c->r, *c->r, {{~0ull, ~0ull, ~0ull, ~0ull}},
+                    {{2}}, {{0, 1}}, *c->r};
     edge[2].limb[0] -= 1; /* r - 1; then r; and (r + 1) / 2 */
     for (int i = 0; i < 4; i++)
         edge[7].limb[i] = edge[7].limb[i] >> 1 | (i < 3 ? edge[7].limb[i + 1] << 63 : 0);
@@ -320,7 +332,8 @@ struct sum_rig {
 static void rig_open(struct sum_rig *r, const uint8_t *bases, uint32_t n, unsigned max_sets)
 {
     const struct cuda_group *g = r->g2 ? r->f->device->g2 : r->f->device->g1;
-    r->sum = (struct key_sum){.shape = shape_for(n, r->f->device->scalar_bits, max_sets), .group = g};
+    r->sum =
+        (struct key_sum){.shape = shape_for(n, r->f->device->scalar_bits, max_sets), .group = g};
     struct carve size = {NULL, 0};
     lane_carve(&r->lane, &size, &r->sum, 1);
     r->block = on_device(NULL, size.used);
@@ -345,7 +358,8 @@ static void rig_sum(struct sum_rig *r, const struct msm_scalars *scalars, point_
 {
     uint8_t result[RESULT_BYTES];
     CHECK(r->f->device->sort(&r->lane.sorted, &r->sum.shape, scalars, 0));
-    CHECK(r->sum.group->sum(r->result, r->sum.tables, &r->sum.shape, &r->lane.sorted, &r->lane.work, 0));
+    CHECK(r->sum.group->sum(r->result, r->sum.tables, &r->sum.shape, &r->lane.sorted, &r->lane.work,
+                            0));
     to_host(result, r->result, r->sum.group->xyzz_bytes);
     point_from_device(r->f->host, r->g2, result, out);
 }
@@ -416,7 +430,8 @@ int main(void)
     }
     struct cudaDeviceProp properties;
     cudaGetDeviceProperties(&properties, 0);
-    emulated = strcmp(properties.name, "emulated device") == 0;
+    /* Small sizes also under a checker that slows the device down. */
+    emulated = strcmp(properties.name, "emulated device") == 0 || getenv("MILLRACE_TEST_SMALL");
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(transforms_equal_the_host),
         cmocka_unit_test(products_equal_the_host),
