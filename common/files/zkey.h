@@ -40,6 +40,11 @@ const struct zkey_facts *zkey_facts(const struct zkey *z);
 enum err_code zkey_read_matrices(struct zkey *z, struct matrix *a, struct matrix *b,
                                  uint32_t *n_constraints, struct pool *pool, struct err *e);
 
+/* a, b = the rows of A and B times the witness (plain, every value below r), N values each (mont),
+ * as matrix_evaluate gives them, straight from the file and without building the matrices. */
+enum err_code zkey_evaluate(struct zkey *z, const fr_t *w_plain, fr_t *a, fr_t *b,
+                            struct pool *pool, struct err *e);
+
 enum zkey_points {
     ZKEY_IC = 3,
     ZKEY_A = 5,

@@ -6,7 +6,7 @@
 #include "first_error.h"
 #include "zkey_file.h"
 
-enum { PIECE = 4096 }; /* coefficients that a thread reads at a time: 176 KiB */
+enum { PIECE = COEFFICIENTS_PIECE };
 
 struct piece_counts {
     uint32_t n_a, n_b; /* then: where the piece's entries begin in each list */
@@ -22,81 +22,15 @@ struct coefficients_loop {
     struct first_error error;
 };
 
-struct record {
-    uint32_t matrix, row, wire;
-};
-
 static size_t scratch_bytes(void)
 {
     return PIECE * (COEFFICIENT_BYTES + sizeof(fr_t));
 }
 
-static struct record record_at(const unsigned char *raw, size_t i)
-{
-    struct record r;
-    _Static_assert(sizeof r == 12, "the three indices of a coefficient");
-    memcpy(&r, raw + i * COEFFICIENT_BYTES, sizeof r);
-    return r;
-}
-
-static uint64_t place(uint64_t index)
-{
-    return 4 + index * COEFFICIENT_BYTES;
-}
-
-static void fail(struct coefficients_loop *l, uint64_t index, size_t field, enum err_code code,
-                 const char *text, uint32_t value)
-{
-    struct err e;
-    if (code == ERR_VALUE)
-        binfile_error(l->z->file, ZKEY_COEFFICIENTS, place(index) + field, code, &e,
-                      "coefficient %" PRIu64 ": %s", index, text);
-    else
-        binfile_error(l->z->file, ZKEY_COEFFICIENTS, place(index) + field, code, &e,
-                      "coefficient %" PRIu64 ": %s, found %" PRIu32, index, text, value);
-    first_error_put(&l->error, index, &e);
-}
-
-/* Reads a piece and gathers its values; false when that failed. */
-static bool load_piece(struct coefficients_loop *l, uint64_t first, size_t n, unsigned char *raw,
-                       fr_t *values)
-{
-    struct err e;
-    if (binfile_read(l->z->file, ZKEY_COEFFICIENTS, place(first), raw, n * COEFFICIENT_BYTES, &e)) {
-        first_error_put(&l->error, first, &e);
-        return false;
-    }
-    for (size_t i = 0; i < n; i++)
-        memcpy(&values[i], raw + i * COEFFICIENT_BYTES + 12, sizeof(fr_t));
-    return true;
-}
-
-static bool check_piece(struct coefficients_loop *l, uint64_t first, size_t n,
-                        const unsigned char *raw, const fr_t *values)
-{
-    const struct zkey_facts *k = &l->z->facts;
-    for (size_t i = 0; i < n; i++) {
-        struct record r = record_at(raw, i);
-        if (r.matrix > 1)
-            fail(l, first + i, 0, ERR_FORMAT, "expected matrix 0 (A) or 1 (B)", r.matrix);
-        else if (r.row >> k->domain_log2)
-            fail(l, first + i, 4, ERR_FORMAT, "expected a row inside the domain", r.row);
-        else if (r.wire >= k->n_wires)
-            fail(l, first + i, 8, ERR_FORMAT, "expected a wire below the number of wires", r.wire);
-        else
-            continue;
-        return false;
-    }
-    size_t bad = k->curve->fr_first_unreduced(values, n);
-    if (bad < n)
-        fail(l, first + bad, 12, ERR_VALUE, "value is not below the scalar field's modulus", 0);
-    return bad == n;
-}
-
 static void count_piece(struct piece_counts *c, size_t n, const unsigned char *raw)
 {
     for (size_t i = 0; i < n; i++) {
-        struct record r = record_at(raw, i);
+        struct coefficient r = coefficient_at(raw, i);
         c->n_a += r.matrix == 0;
         c->n_b += r.matrix == 1;
         if (r.row >= c->rows)
@@ -110,7 +44,7 @@ static void place_piece(struct coefficients_loop *l, struct piece_counts at, siz
 {
     l->z->facts.curve->fr_from_mont(values, values, n);
     for (size_t i = 0; i < n; i++) {
-        struct record r = record_at(raw, i);
+        struct coefficient r = coefficient_at(raw, i);
         struct matrix_entry *to = r.matrix ? &l->b[at.n_b++] : &l->a[at.n_a++];
         *to = (struct matrix_entry){r.row, r.wire, values[i]};
     }
@@ -123,11 +57,10 @@ static void piece_body(void *arg, size_t index, unsigned worker)
     size_t n = l->n - first < PIECE ? (size_t)(l->n - first) : PIECE;
     unsigned char *raw = l->scratch + worker * scratch_bytes();
     fr_t *values = (fr_t *)(raw + PIECE * COEFFICIENT_BYTES);
-    if (!first_error_still_wanted(&l->error, first) || !load_piece(l, first, n, raw, values))
-        return;
     /* The second pass checks again: the file may have been written to between the two, and the
      * places of a piece hold what the first pass counted, no more. */
-    if (!check_piece(l, first, n, raw, values))
+    if (!first_error_still_wanted(&l->error, first) ||
+        !zkey_load_coefficients(l->z, first, n, raw, values, &l->error))
         return;
     if (!l->a) {
         count_piece(&l->pieces[index], n, raw);

@@ -44,19 +44,15 @@ enum err_code local_read_witness(struct local_run *run, const struct curve *curv
     return wtns_read(run->witness, run->w, run->pool, e);
 }
 
-enum err_code local_rows(struct local_run *run, const struct local_shape *s, const struct matrix *a,
-                         const struct matrix *b, fr_t *rows[2], struct err *e)
+enum err_code local_rows_new(unsigned domain_log2, fr_t *rows[2], struct err *e)
 {
-    size_t n = (size_t)1 << s->domain_log2;
+    size_t n = (size_t)1 << domain_log2;
     rows[0] = local_vector(n, e);
     rows[1] = rows[0] ? local_vector(n, e) : NULL;
-    if (!rows[1]) {
-        local_vector_free(&rows[0], n);
-        return ERR_MEMORY;
-    }
-    matrix_evaluate(s->curve, a, run->w, rows[0], n, run->pool);
-    matrix_evaluate(s->curve, b, run->w, rows[1], n, run->pool);
-    return ERR_OK;
+    if (rows[1])
+        return ERR_OK;
+    local_vector_free(&rows[0], n);
+    return ERR_MEMORY;
 }
 
 enum err_code local_quotient(struct local_run *run, const struct local_shape *s, fr_t *rows[2],

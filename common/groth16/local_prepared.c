@@ -54,9 +54,12 @@ static enum err_code sums_of(struct local_run *run, const struct circuit *ck,
     if (ck->has_c)
         rc = local_check_constraints(run, c, &ck->a, &ck->b, &ck->c, e);
     if (!rc)
-        rc = local_rows(run, &shape, &ck->a, &ck->b, rows, e);
-    if (!rc)
-        rc = local_quotient(run, &shape, rows, e);
+        rc = local_rows_new(ck->domain_log2, rows, e);
+    if (rc)
+        return rc;
+    matrix_evaluate(c, &ck->a, run->w, rows[0], n, run->pool);
+    matrix_evaluate(c, &ck->b, run->w, rows[1], n, run->pool);
+    rc = local_quotient(run, &shape, rows, e);
     if (rc)
         return rc;
     local_stage(run, "sum of H in G1");

@@ -35,9 +35,8 @@ struct local_shape {
     unsigned domain_log2;
 };
 
-/* The two vectors of the domain, owned by the caller: rows[0] = A w, rows[1] = B w. */
-enum err_code local_rows(struct local_run *run, const struct local_shape *s, const struct matrix *a,
-                         const struct matrix *b, fr_t *rows[2], struct err *e);
+/* The two vectors of the domain, for A w and B w, owned by the caller. */
+enum err_code local_rows_new(unsigned domain_log2, fr_t *rows[2], struct err *e);
 
 /* rows[0] becomes the scalars of H, plain; rows[1] is freed, and on failure both are. */
 enum err_code local_quotient(struct local_run *run, const struct local_shape *s, fr_t *rows[2],

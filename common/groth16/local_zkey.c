@@ -21,9 +21,9 @@ static void read_ahead(const char *path, uint64_t bytes)
     close(fd);
 }
 
-static enum err_code check_against_r1cs(struct local_run *run, const struct zkey_facts *facts,
-                                        const struct matrix *a, const struct matrix *b,
-                                        uint32_t n_constraints, struct err *e)
+static enum err_code compare_and_check(struct local_run *run, const struct zkey_facts *facts,
+                                       const struct matrix *a, const struct matrix *b,
+                                       uint32_t n_constraints, struct err *e)
 {
     struct r1cs r = {0};
     enum err_code rc = r1cs_read(run->job->r1cs_path, R1CS_ALL, &r, run->pool, e);
@@ -38,21 +38,34 @@ static enum err_code check_against_r1cs(struct local_run *run, const struct zkey
     return rc;
 }
 
-static enum err_code evaluate(struct local_run *run, struct zkey *key,
-                              const struct local_shape *shape, fr_t *rows[2], struct err *e)
+/* With an .r1cs the matrices are needed to see that it is the key's. */
+static enum err_code check_against_r1cs(struct local_run *run, struct zkey *key, struct err *e)
 {
     struct matrix a = {0}, b = {0};
     uint32_t n_constraints;
-    local_stage(run, "matrices");
     enum err_code rc = zkey_read_matrices(key, &a, &b, &n_constraints, run->pool, e);
     if (rc)
         return rc;
-    if (run->job->r1cs_path)
-        rc = check_against_r1cs(run, zkey_facts(key), &a, &b, n_constraints, e);
-    if (!rc)
-        rc = local_rows(run, shape, &a, &b, rows, e);
+    rc = compare_and_check(run, zkey_facts(key), &a, &b, n_constraints, e);
     matrix_free(&a);
     matrix_free(&b);
+    return rc;
+}
+
+static enum err_code evaluate(struct local_run *run, struct zkey *key, fr_t *rows[2], struct err *e)
+{
+    const struct zkey_facts *facts = zkey_facts(key);
+    local_stage(run, "matrices");
+    enum err_code rc = run->job->r1cs_path ? check_against_r1cs(run, key, e) : ERR_OK;
+    if (!rc)
+        rc = local_rows_new(facts->domain_log2, rows, e);
+    if (rc)
+        return rc;
+    rc = zkey_evaluate(key, run->w, rows[0], rows[1], run->pool, e);
+    if (rc) {
+        local_vector_free(&rows[0], (size_t)1 << facts->domain_log2);
+        local_vector_free(&rows[1], (size_t)1 << facts->domain_log2);
+    }
     return rc;
 }
 
@@ -123,7 +136,7 @@ static enum err_code sum_all(struct local_run *run, struct zkey *key, struct gro
     const struct local_shape shape = {facts->curve, ROOT_SNARKJS, H_ODD_LAGRANGE,
                                       facts->domain_log2};
     fr_t *rows[2];
-    enum err_code rc = evaluate(run, key, &shape, rows, e);
+    enum err_code rc = evaluate(run, key, rows, e);
     if (!rc)
         rc = local_quotient(run, &shape, rows, e);
     if (rc)

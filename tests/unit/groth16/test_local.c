@@ -113,6 +113,34 @@ static void test_a_wrong_key_gives_no_proof(void **state)
     unlink(altered);
 }
 
+static void test_rows_straight_from_the_key_are_those_of_its_matrices(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"mul",        "edge_linear",  "edge_full",
+                                        "edge_nopub", "edge_manypub", "wide_12"};
+    static const char *const curves[] = {"bn128", "bls12381"};
+    struct err e = {0};
+    struct pool *pool = pool_new(3, NULL, &e);
+    for (size_t i = 0; i < 2; i++)
+        for (size_t j = 0; j < sizeof names / sizeof names[0]; j++) {
+            struct fixture f;
+            fixture_load(&f, curves[i], names[j]);
+            size_t n = (size_t)1 << f.circuit->domain_log2, bytes = n * sizeof(fr_t);
+            fr_t *want = malloc(bytes), *a = malloc(bytes), *b = malloc(bytes);
+            struct zkey *z = zkey_open(fixture_path(curves[i], names[j], ".zkey"), &e);
+            must(e.code, &e);
+            must(zkey_evaluate(z, f.w, a, b, pool, &e), &e);
+            matrix_evaluate(f.circuit->curve, &f.circuit->a, f.w, want, n, NULL);
+            assert_memory_equal(want, a, bytes);
+            matrix_evaluate(f.circuit->curve, &f.circuit->b, f.w, want, n, NULL);
+            assert_memory_equal(want, b, bytes);
+            zkey_close(&z);
+            free(want), free(a), free(b);
+            fixture_free(&f);
+        }
+    pool_free(&pool);
+}
+
 static void count_stage(void *arg, const char *what, unsigned number, unsigned count)
 {
     unsigned *seen = arg;
@@ -144,6 +172,7 @@ int main(void)
         cmocka_unit_test(test_pieces_of_any_size_give_a_valid_proof),
         cmocka_unit_test(test_a_key_outside_the_subgroup_is_not_blamed_on_the_witness),
         cmocka_unit_test(test_a_wrong_key_gives_no_proof),
+        cmocka_unit_test(test_rows_straight_from_the_key_are_those_of_its_matrices),
         cmocka_unit_test(test_stages_are_told_in_order),
     };
     if (!mkdtemp(directory))
