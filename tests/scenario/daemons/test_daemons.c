@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -354,8 +355,15 @@ static void load_and_evict(void **state)
     struct message m = {.kind = MSG_CIRCUIT_EVICT};
     memcpy(m.circuit_evict.circuit, wide->digest, 32);
     unsigned heard = desk.heard[MSG_CIRCUIT_STATE];
-    desk_send(&desk, gpud, &m);
-    assert_true(desk_wait_heard(&desk, MSG_CIRCUIT_STATE, heard + 1, S));
+    /* A key in use is not given up; the proof before may only just have left it. */
+    for (int i = 0; i < 100; i++) {
+        heard = desk.heard[MSG_CIRCUIT_STATE];
+        desk_send(&desk, gpud, &m);
+        assert_true(desk_wait_heard(&desk, MSG_CIRCUIT_STATE, heard + 1, S));
+        if (!desk.circuit_state.resident)
+            break;
+        nanosleep(&(struct timespec){0, 50000000}, NULL);
+    }
     assert_int_equal(desk.circuit_state.resident, 0);
     desk_send(&desk, synthd, &m);
     assert_true(desk_wait_heard(&desk, MSG_CIRCUIT_STATE, heard + 2, S));
