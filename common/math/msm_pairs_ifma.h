@@ -57,6 +57,12 @@ MATH_FN_HOT void E_(to_words)(E_(words_t) * p, unsigned first, const E_t *a)
         V_(to_words)(&p->w[first + k * PAIRS_WORDS], &a->c[k]);
 }
 
+MATH_FN_HOT void E_(copy)(E_t *r, const E_t *a)
+{
+    for (unsigned k = 0; k < PAIRS_DEGREE; k++)
+        V_(copy)(&r->c[k], &a->c[k]);
+}
+
 MATH_FN_HOT void E_(add)(E_t *r, const E_t *a, const E_t *b)
 {
     for (unsigned k = 0; k < PAIRS_DEGREE; k++)
@@ -90,9 +96,7 @@ MATH_FN_HOT void E_(choose)(E_t *r, const __mmask8 mask[2], const E_t *a)
 MATH_FN_HOT void E_(set_zero)(E_t *r)
 {
     for (unsigned k = 0; k < PAIRS_DEGREE; k++)
-        for (unsigned j = 0; j < PAIRS_LIMBS; j++)
-            for (unsigned h = 0; h < 2; h++)
-                r->c[k].limb[j][h] = _mm512_setzero_si512();
+        V_(set_zero)(&r->c[k]);
 }
 
 /* 1 as an integer, not in any radix. */
@@ -105,25 +109,26 @@ MATH_FN_HOT void E_(set_unit)(E_t *r)
 /* r = a 2^bits b / R', a <= bound. Below 2 where a b bound 2^bits is below 42 (84 in Fq). */
 MATH_FN_HOT void E_(mul)(E_t *r, const E_t *a, const E_t *b, unsigned bits, uint64_t bound)
 {
-    E_t t = *a;
 #if PAIRS_DEGREE == 1
     (void)bound;
+    V_t t;
     if (bits)
-        V_(shift)(&t.c[0], &t.c[0], bits);
-    V_(mul)(&r->c[0], &t.c[0], &b->c[0]);
+        V_(shift)(&t, &a->c[0], bits);
+    V_(mul)(&r->c[0], bits ? &t : &a->c[0], &b->c[0]);
 #else
-    E_t u;
-    V_t minus;
-    E_(set_zero)(&u);
-    V_(sub)(&minus, &u.c[0], &t.c[1], bound);
+    V_t zero, minus, s0, s1, product;
+    V_(copy)(&s0, &a->c[0]);
+    V_(copy)(&s1, &a->c[1]);
+    V_(set_zero)(&zero);
+    V_(sub)(&minus, &zero, &s1, bound);
     if (bits) {
         V_(shift)(&minus, &minus, bits);
-        V_(shift)(&t.c[0], &t.c[0], bits);
-        V_(shift)(&t.c[1], &t.c[1], bits);
+        V_(shift)(&s0, &s0, bits);
+        V_(shift)(&s1, &s1, bits);
     }
-    V_(mul_add)(&u.c[0], &t.c[0], &b->c[0], &minus, &b->c[1]);
-    V_(mul_add)(&u.c[1], &t.c[0], &b->c[1], &t.c[1], &b->c[0]);
-    *r = u;
+    V_(mul_add)(&product, &s0, &b->c[0], &minus, &b->c[1]);
+    V_(mul_add)(&r->c[1], &s0, &b->c[1], &s1, &b->c[0]);
+    V_(copy)(&r->c[0], &product);
 #endif
 }
 
@@ -322,8 +327,9 @@ static __attribute__((noinline)) void E_(invert)(E_t *acc, const E_t *product)
 {
     F_(t) value[E_(lanes)], before[E_(lanes)], inverse;
     uint64_t word[E_(words)][E_(lanes)];
-    E_t t = *product;
+    E_t t;
     E_(words_t) w;
+    E_(copy)(&t, product);
     E_(canonical)(&t);
     E_(to_words)(&w, 0, &t);
     for (unsigned i = 0; i < E_(words); i++)
@@ -457,13 +463,16 @@ void G_(add_pairs_ifma)(const struct msm_pairs *p, void *scratch)
         E_(from_words)(&xa, &a, 0);
         E_(from_words)(&xb, &b, 0);
         E_(denominator)(&d, &xa, &xb, &a, &b, &o, &suspects);
-        before[step] = product;
+        E_(copy)(&before[step], &product);
         E_(mul)(&product, &product, &d, 0, 2);
     }
     E_t acc;
     E_(invert)(&acc, &product);
-    for (size_t step = n_steps; step-- > 0;)
+    for (size_t step = n_steps; step-- > 0;) {
+        if (step >= 2)
+            E_(prefetch)(p, (step - 2) * E_(lanes));
         E_(finish_pairs)(p, step * E_(lanes), &acc, &before[step]);
+    }
 }
 
 #undef G_

@@ -86,6 +86,25 @@ MATH_FN_HOT void V_(to_words)(__m512i w[VEC_WORDS][VEC_WIDTH], const V_t *a)
     }
 }
 
+/* Limb by limb: what the compiler makes of an assignment of this size is slow to start. */
+MATH_FN_HOT void V_(copy)(V_t *r, const V_t *a)
+{
+    VEC_UNROLL
+    for (unsigned j = 0; j < VEC_LIMBS; j++)
+        VEC_UNROLL
+    for (unsigned h = 0; h < VEC_WIDTH; h++)
+        r->limb[j][h] = a->limb[j][h];
+}
+
+MATH_FN_HOT void V_(set_zero)(V_t *r)
+{
+    VEC_UNROLL
+    for (unsigned j = 0; j < VEC_LIMBS; j++)
+        VEC_UNROLL
+    for (unsigned h = 0; h < VEC_WIDTH; h++)
+        r->limb[j][h] = _mm512_setzero_si512();
+}
+
 /* Signed limbs to carried ones, for a value that is not negative. */
 MATH_FN_HOT void V_(carry)(V_t *r)
 {
@@ -108,7 +127,7 @@ MATH_FN_HOT void V_(add)(V_t *r, const V_t *a, const V_t *b)
     for (unsigned h = 0; h < VEC_WIDTH; h++)
         t.limb[j][h] = _mm512_add_epi64(a->limb[j][h], b->limb[j][h]);
     V_(carry)(&t);
-    *r = t;
+    V_(copy)(r, &t);
 }
 
 MATH_FN_HOT void V_(sub)(V_t *r, const V_t *a, const V_t *b, uint64_t k)
@@ -121,7 +140,7 @@ MATH_FN_HOT void V_(sub)(V_t *r, const V_t *a, const V_t *b, uint64_t k)
         t.limb[j][h] = _mm512_add_epi64(_mm512_sub_epi64(a->limb[j][h], b->limb[j][h]),
                                         vec_set1(k * V_(modulus)(j)));
     V_(carry)(&t);
-    *r = t;
+    V_(copy)(r, &t);
 }
 
 MATH_FN_HOT void V_(shift)(V_t *r, const V_t *a, unsigned bits)
@@ -138,7 +157,7 @@ MATH_FN_HOT void V_(shift)(V_t *r, const V_t *a, unsigned bits)
             x = _mm512_or_si512(x, _mm512_srli_epi64(a->limb[j - 1][h], 52 - bits));
         t.limb[j][h] = x;
     }
-    *r = t;
+    V_(copy)(r, &t);
 }
 
 MATH_FN_HOT void V_(reduce_once)(V_t *r, uint64_t k)
@@ -168,60 +187,76 @@ MATH_FN_HOT void V_(set_words)(V_t *r, const uint64_t *word)
     V_(from_words)(r, w);
 }
 
-/* t = (t + sum of the products + m q) / 2^52, one limb of the first operands; the sums of a limb
- * stay far below 2^64. `two` folds. */
-MATH_FN_HOT void V_(mul_row)(__m512i t[VEC_LIMBS][VEC_WIDTH], const __m512i *a, const V_t *b,
-                             const __m512i *c, const V_t *d, bool two)
+/* t = (t + sum of the products + m q) / 2^52, one limb of the first operands, for the vectors
+ * from .. end - 1; the sums of a limb stay far below 2^64. `two` folds. */
+MATH_FN_HOT void V_(mul_row)(V_t *t, const V_t *a, const V_t *b, const V_t *c, const V_t *d,
+                             bool two, unsigned i, unsigned from, unsigned end)
 {
     __m512i m[VEC_WIDTH], first[VEC_WIDTH];
     VEC_UNROLL
     for (unsigned j = 0; j < VEC_LIMBS; j++)
         VEC_UNROLL
-    for (unsigned h = 0; h < VEC_WIDTH; h++) {
-        t[j][h] = _mm512_madd52lo_epu64(t[j][h], a[h], b->limb[j][h]);
+    for (unsigned h = from; h < end; h++) {
+        t->limb[j][h] = _mm512_madd52lo_epu64(t->limb[j][h], a->limb[i][h], b->limb[j][h]);
         if (two)
-            t[j][h] = _mm512_madd52lo_epu64(t[j][h], c[h], d->limb[j][h]);
+            t->limb[j][h] = _mm512_madd52lo_epu64(t->limb[j][h], c->limb[i][h], d->limb[j][h]);
     }
     VEC_UNROLL
-    for (unsigned h = 0; h < VEC_WIDTH; h++)
-        m[h] = _mm512_madd52lo_epu64(_mm512_setzero_si512(), t[0][h],
+    for (unsigned h = from; h < end; h++)
+        m[h] = _mm512_madd52lo_epu64(_mm512_setzero_si512(), t->limb[0][h],
                                      vec_set1(VEC_NEG_INV & VEC_MASK52));
     VEC_UNROLL
     for (unsigned j = 0; j < VEC_LIMBS; j++)
         VEC_UNROLL
-    for (unsigned h = 0; h < VEC_WIDTH; h++)
-        t[j][h] = _mm512_madd52lo_epu64(t[j][h], m[h], vec_set1(V_(modulus)(j)));
+    for (unsigned h = from; h < end; h++)
+        t->limb[j][h] = _mm512_madd52lo_epu64(t->limb[j][h], m[h], vec_set1(V_(modulus)(j)));
     VEC_UNROLL
-    for (unsigned h = 0; h < VEC_WIDTH; h++)
-        first[h] = _mm512_srli_epi64(t[0][h], 52);
+    for (unsigned h = from; h < end; h++)
+        first[h] = _mm512_srli_epi64(t->limb[0][h], 52);
     VEC_UNROLL
     for (unsigned j = 0; j < VEC_LIMBS; j++)
         VEC_UNROLL
-    for (unsigned h = 0; h < VEC_WIDTH; h++) {
-        __m512i next = j + 1 < VEC_LIMBS ? t[j + 1][h] : _mm512_setzero_si512();
+    for (unsigned h = from; h < end; h++) {
+        __m512i next = j + 1 < VEC_LIMBS ? t->limb[j + 1][h] : _mm512_setzero_si512();
         if (j == 0)
             next = _mm512_add_epi64(next, first[h]);
-        next = _mm512_madd52hi_epu64(next, a[h], b->limb[j][h]);
+        next = _mm512_madd52hi_epu64(next, a->limb[i][h], b->limb[j][h]);
         if (two)
-            next = _mm512_madd52hi_epu64(next, c[h], d->limb[j][h]);
-        t[j][h] = _mm512_madd52hi_epu64(next, m[h], vec_set1(V_(modulus)(j)));
+            next = _mm512_madd52hi_epu64(next, c->limb[i][h], d->limb[j][h]);
+        t->limb[j][h] = _mm512_madd52hi_epu64(next, m[h], vec_set1(V_(modulus)(j)));
     }
 }
 
+/* Vectors in pairs hide each other's latency, as long as both sums fit the registers. */
 MATH_FN_HOT void V_(mul_inline)(V_t *r, const V_t *a, const V_t *b, const V_t *c, const V_t *d,
                                 bool two)
 {
+    enum { TOGETHER = VEC_LIMBS > 5 ? 1 : VEC_WIDTH };
     V_t t;
     VEC_UNROLL
-    for (unsigned j = 0; j < VEC_LIMBS; j++)
+    for (unsigned from = 0; from < VEC_WIDTH; from += TOGETHER) {
         VEC_UNROLL
-    for (unsigned h = 0; h < VEC_WIDTH; h++)
-        t.limb[j][h] = _mm512_setzero_si512();
-    VEC_UNROLL
-    for (unsigned i = 0; i < VEC_LIMBS; i++)
-        V_(mul_row)(t.limb, a->limb[i], b, c->limb[i], d, two);
-    V_(carry)(&t);
-    *r = t;
+        for (unsigned j = 0; j < VEC_LIMBS; j++)
+            VEC_UNROLL
+        for (unsigned h = from; h < from + TOGETHER; h++)
+            t.limb[j][h] = _mm512_setzero_si512();
+        VEC_UNROLL
+        for (unsigned i = 0; i < VEC_LIMBS; i++)
+            V_(mul_row)(&t, a, b, c, d, two, i, from, from + TOGETHER);
+        VEC_UNROLL
+        for (unsigned j = 0; j + 1 < VEC_LIMBS; j++)
+            VEC_UNROLL
+        for (unsigned h = from; h < from + TOGETHER; h++) {
+            t.limb[j + 1][h] =
+                _mm512_add_epi64(t.limb[j + 1][h], _mm512_srli_epi64(t.limb[j][h], 52));
+            t.limb[j][h] = _mm512_and_si512(t.limb[j][h], vec_set1(VEC_MASK52));
+        }
+        VEC_UNROLL
+        for (unsigned j = 0; j < VEC_LIMBS; j++)
+            VEC_UNROLL
+        for (unsigned h = from; h < from + TOGETHER; h++)
+            r->limb[j][h] = t.limb[j][h];
+    }
 }
 
 /* Calls, because a caller with many products would not fit the instruction cache otherwise. */
