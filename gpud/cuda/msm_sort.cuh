@@ -12,7 +12,7 @@
 #include "kernels.h"
 
 #ifdef __CUDACC__
-enum { PLACE_BYTES = 24 << 20 };
+enum { PLACE_BYTES = 40 << 20 };
 #else
 enum { PLACE_BYTES = 4 << 10 }; /* so that the emulator's small sums have ranges too */
 #endif

@@ -154,7 +154,8 @@ static void transforms_equal_the_host(void **state)
 {
     (void)state;
     for (int k = 0; k < 2; k++)
-        for (unsigned log2_n = 0; log2_n <= (emulated ? 10 : 19); log2_n++)
+        for (unsigned log2_n = 0; log2_n <= (emulated ? 10 : 19);
+             log2_n += emulated && log2_n > 3 ? 2 : 1)
             check_transforms(&curves[k], log2_n);
 }
 
