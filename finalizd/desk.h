@@ -10,6 +10,7 @@
 #pragma once
 #include "state.h"
 
-struct desk *desk_open(const char *dir, struct err *e);
+/* ops: what the finishers do (finisher_groth16; tests and the desk's benchmark give another). */
+struct desk *desk_open(const char *dir, const struct finisher_ops *ops, struct err *e);
 void desk_serve(struct desk *d);
 void desk_close(struct desk **d);

@@ -80,7 +80,7 @@ static enum err_code attach_arenas(struct desk *d, struct err *e)
     return rc;
 }
 
-static enum err_code start_threads(struct desk *d, struct err *e)
+static enum err_code start_threads(struct desk *d, const struct finisher_ops *ops, struct err *e)
 {
     struct err none;
     d->stats = stats_open(&d->instance, &d->self, &none);
@@ -90,8 +90,7 @@ static enum err_code start_threads(struct desk *d, struct err *e)
         return e->code;
     if (d->set.malloc_trim && !(d->trimmer = workers_new(1, "trim", e)))
         return e->code;
-    d->finisher =
-        finisher_new((unsigned)d->set.finishers, &finisher_groth16, &d->instance, &d->self, e);
+    d->finisher = finisher_new((unsigned)d->set.finishers, ops, &d->instance, &d->self, e);
     return d->finisher ? ERR_OK : e->code;
 }
 
@@ -110,7 +109,7 @@ static enum err_code open_lanes(struct desk *d, struct err *e)
     return ERR_OK;
 }
 
-struct desk *desk_open(const char *dir, struct err *e)
+struct desk *desk_open(const char *dir, const struct finisher_ops *ops, struct err *e)
 {
     char path[4096];
     struct desk *d = calloc(1, sizeof *d);
@@ -124,8 +123,8 @@ struct desk *desk_open(const char *dir, struct err *e)
     d->now_ns = span_now_ns();
     if (instance_open(&d->instance, instance_default_dir(dir, path, sizeof path), e) ||
         actor_enter(&d->self, &d->instance, &d->lock_fd, e) || read_settings(d, e) ||
-        block_signals(d, e) || open_ledger(d, e) || attach_arenas(d, e) || start_threads(d, e) ||
-        open_lanes(d, e)) {
+        block_signals(d, e) || open_ledger(d, e) || attach_arenas(d, e) ||
+        start_threads(d, ops, e) || open_lanes(d, e)) {
         desk_close(&d);
         return NULL;
     }

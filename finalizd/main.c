@@ -7,12 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <malloc.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sodium.h>
 #include "desk.h"
 #include "log.h"
-#include <sodium.h>
 
 static const char *const usage =
     "usage: finalizd --dir INSTANCE\n\n"
@@ -39,12 +38,15 @@ int main(int argc, char **argv)
     struct err e = {0};
     umask(0077);
     log_init("finalizd");
-    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* it holds unblinded elements */
+    /* It holds unblinded elements: no core dump. A limit of 1, since the kernel ignores 0 when
+     * dumps go to a pipe. (PR_SET_DUMPABLE would also close /proc/self/fd, which names the lanes.)
+     */
+    setrlimit(RLIMIT_CORE, &(struct rlimit){1, 1});
     if (sodium_init() < 0) {
         log_error("cannot-start", NULL, "reason=%s", "libsodium cannot be initialised");
         return ERR_INTERNAL;
     }
-    struct desk *d = desk_open(dir, &e);
+    struct desk *d = desk_open(dir, &finisher_groth16, &e);
     if (!d) {
         log_error("cannot-start", NULL, "code=%s reason=%s", err_word(e.code), e.text);
         return (int)e.code;

@@ -115,10 +115,17 @@ static enum err_code adopt_table(struct desk *d, unsigned node, uint32_t *in_use
     if (lease_recover(&n->arena, in_use, e))
         return e->code;
     for (uint32_t i = n->n_rows; i-- > 0;) {
-        if (lease_look(&n->arena, i).state == LEASE_FREE)
-            n->free_rows[n->n_free_rows++] = i;
-        else
+        struct extent due;
+        if (lease_look(&n->arena, i).state != LEASE_FREE) {
             adopt_row(d, node, i);
+            continue;
+        }
+        if (lease_extent_due(&n->arena, i,
+                             &due)) { /* settled, but not wiped before the desk died */
+            arena_wipe(&n->arena, due.offset, due.bytes);
+            lease_extent_returned(&n->arena, i);
+        }
+        n->free_rows[n->n_free_rows++] = i;
     }
     return ERR_OK;
 }
