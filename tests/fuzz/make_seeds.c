@@ -33,11 +33,12 @@ int main(int argc, char **argv)
         return ERR_USAGE;
     }
     const char *kind = argv[1];
-    for (size_t i = 0; i < malformed_count; i++) {
-        if (strcmp(malformed_kind(&malformed_cases[i]), kind) != 0)
+    const struct malformed *m;
+    for (size_t i = 0; (m = malformed_case(i)); i++) {
+        if (strcmp(malformed_kind(m), kind) != 0)
             continue;
-        struct bytes b = malformed_make(&malformed_cases[i], argv[2]);
-        save(argv[3], malformed_cases[i].name, &b);
+        struct bytes b = malformed_make(m, argv[2]);
+        save(argv[3], m->name, &b);
         free(b.p);
     }
     bool binary = strcmp(kind, "vk") && strcmp(kind, "proof") && strcmp(kind, "public");

@@ -56,8 +56,8 @@ static void change_nothing(struct bytes *b)
 static void feed_malformed(const char *kind, const char *fixtures)
 {
     const char *base = "";
-    for (size_t i = 0; i < malformed_count; i++) {
-        struct malformed m = malformed_cases[i];
+    for (size_t i = 0; malformed_case(i); i++) {
+        struct malformed m = *malformed_case(i);
         if (strcmp(malformed_kind(&m), kind) != 0)
             continue;
         struct bytes b = malformed_make(&m, fixtures);
