@@ -24,6 +24,24 @@ static void list(FILE *out, const struct command *const *commands)
         fprintf(out, "  %-12s %s\n", (*commands)->name, (*commands)->summary);
 }
 
+enum { HELP_COLUMN = 29, HELP_WIDTH = 90 };
+
+/* A sentence from HELP_COLUMN on, broken between words before HELP_WIDTH. */
+static void print_wrapped(FILE *out, const char *text)
+{
+    size_t column = HELP_COLUMN;
+    while (*text) {
+        size_t word = strcspn(text, " ");
+        if (column > HELP_COLUMN && column + 1 + word > HELP_WIDTH) {
+            fprintf(out, "\n%*s", HELP_COLUMN, "");
+            column = HELP_COLUMN;
+        }
+        column += (size_t)fprintf(out, "%s%.*s", column > HELP_COLUMN ? " " : "", (int)word, text);
+        text += word + strspn(text + word, " ");
+    }
+    putc('\n', out);
+}
+
 static void option_help(FILE *out, const struct option *o)
 {
     char left[64];
@@ -32,13 +50,23 @@ static void option_help(FILE *out, const struct option *o)
         snprintf(letter, sizeof letter, "-%c, ", o->letter);
     snprintf(left, sizeof left, "%s--%s%s%s", letter, o->name, o->value ? " " : "",
              o->value ? o->value : "");
-    fprintf(out, "  %-26s %s\n", left, o->help);
+    fprintf(out, "  %-*s ", HELP_COLUMN - 3, left);
+    print_wrapped(out, o->help);
 }
+
+/* What every command has; the kinds and places are in command_parse.c. */
+static const struct option common_help[] = {
+    {"json", 0, OPTION_FLAG, NULL, 0, "print the result, or the error, as JSON"},
+    {"quiet", 'q', OPTION_FLAG, NULL, 0, "no progress on standard error"},
+    {"help", 'h', OPTION_FLAG, NULL, 0, "print this"},
+    {0},
+};
 
 void command_help(FILE *out, const char *path, const struct command *c)
 {
-    fprintf(out, "usage: millrace %s%s%s%s\n\n%s\n", path, c->options ? " [OPTIONS]" : "",
-            c->operands ? " " : "", c->operands ? c->operands : "", c->summary);
+    fprintf(out, "usage: millrace %s%s%s%s%s\n\n%s\n", path, c->subcommands ? " SUBCOMMAND" : "",
+            c->options ? " [OPTIONS]" : "", c->operands ? " " : "", c->operands ? c->operands : "",
+            c->summary);
     if (c->text)
         fprintf(out, "\n%s\n", c->text);
     if (c->subcommands) {
@@ -48,9 +76,8 @@ void command_help(FILE *out, const char *path, const struct command *c)
     fprintf(out, "\noptions:\n");
     for (const struct option *o = c->options; o && o->name; o++)
         option_help(out, o);
-    fprintf(out, "  %-26s %s\n", "    --json", "print the result, or the error, as JSON");
-    fprintf(out, "  %-26s %s\n", "-q, --quiet", "no progress on standard error");
-    fprintf(out, "  %-26s %s\n", "-h, --help", "print this");
+    for (const struct option *o = common_help; o->name; o++)
+        option_help(out, o);
 }
 
 static void program_help(FILE *out, const struct command *const *commands)
