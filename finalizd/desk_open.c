@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "answer.h"
+#include "ballast.h"
 #include "budget.h"
 #include "circuits.h"
 #include "config.h"
@@ -124,7 +125,8 @@ struct desk *desk_open(const char *dir, const struct finisher_ops *ops, struct e
     if (instance_open(&d->instance, instance_default_dir(dir, path, sizeof path), e) ||
         actor_enter(&d->self, &d->instance, &d->lock_fd, e) || read_settings(d, e) ||
         block_signals(d, e) || open_ledger(d, e) || attach_arenas(d, e) ||
-        start_threads(d, ops, e) || open_lanes(d, e)) {
+        start_threads(d, ops, e) || open_lanes(d, e) ||
+        (d->set.ballast_bytes && ballast_make(d->set.ballast_bytes, e))) {
         desk_close(&d);
         return NULL;
     }

@@ -17,6 +17,7 @@ FIXTURES = os.path.join(ROOT, "tests", "fixtures")
 BUILD = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else os.path.join(ROOT, "build"))
 MILLRACE = os.path.join(BUILD, "tools", "millrace", "millrace")
 SKIP = 77
+BACKEND = os.environ.get("MILLRACE_TEST_BACKEND", "cpu")  # "cuda" on a GPU host
 
 _failures = []
 _checks = 0
@@ -67,8 +68,9 @@ class Instance:
         os.makedirs(self.dir, mode=0o700, exist_ok=True)
         self.env = dict(os.environ, MILLRACE_DIR=self.dir, **(env or {}))
         base = "[memory]\narena = 256M\n[gpud]\nbackend = cpu\n"
+        config = (config or base).replace("backend = cpu", f"backend = {BACKEND}")
         with open(os.path.join(self.dir, "millrace.conf"), "w") as f:
-            f.write(config or base)
+            f.write(config)
 
     def __enter__(self):
         return self
