@@ -23,7 +23,7 @@ static void proofs_keys_and_publics_write_as_snarkjs_does(void **state)
 {
     (void)state;
     for (unsigned k = 0; k < N_FIXTURE_CURVES; k++) {
-        for (unsigned i = 0; i < N_FIXTURE_CIRCUITS; i++) {
+        for (unsigned i = 0; i < N_FIXTURES_WITH_WITNESS; i++) {
             struct err e;
             struct proof p;
             struct verification_key vk;

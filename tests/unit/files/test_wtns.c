@@ -29,7 +29,7 @@ static void fixtures_read_and_write_back(void **state)
 {
     (void)state;
     for (unsigned k = 0; k < N_FIXTURE_CURVES; k++) {
-        for (unsigned i = 0; i < N_FIXTURE_CIRCUITS; i++) {
+        for (unsigned i = 0; i < N_FIXTURES_WITH_WITNESS; i++) {
             struct err e;
             uint64_t n;
             size_t n_public;

@@ -89,6 +89,21 @@ static void every_fixture_loads(void **state)
     }
 }
 
+/* Long linear combinations, 2^14 rows. */
+static void poseidon_chain_loads(void **state)
+{
+    (void)state;
+    struct err e;
+    struct circuit *c = load(fixture(0, "poseidon_chain", "zkey"));
+    assert_int_equal(c->domain_log2, 14);
+    assert_int_equal(matrix_check(c->curve, &c->a, pool, &e), ERR_OK);
+    struct zkey *z = zkey_open(fixture(0, "poseidon_chain", "zkey"), &e);
+    assert_int_equal(c->a.n_entries + c->b.n_entries, zkey_facts(z)->n_coefficients);
+    zkey_close(&z);
+    queries_hold_the_finite_points(c, fixture(0, "poseidon_chain", "zkey"));
+    circuit_free(&c);
+}
+
 static void edge_cases_have_their_counts(void **state)
 {
     (void)state;
@@ -267,6 +282,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_fixture_loads),
+        cmocka_unit_test(poseidon_chain_loads),
         cmocka_unit_test(edge_cases_have_their_counts),
         cmocka_unit_test(verification_key_equals_snarkjs),
         cmocka_unit_test(writer_gives_back_what_was_read),
