@@ -66,6 +66,10 @@ static void facts_of_each_kind(void **state)
     o = facts_of(fixture(1, "mul", "vk.json"));
     assert_int_equal(number(o, "publics"), 1);
     json_decref(o);
+    o = facts_of(FIXTURES "/../fuzz/regress/inspect/power-1.ptau");
+    assert_int_equal(number(o, "power"), 1);
+    assert_true(json_is_false(json_object_get(o, "prepared_for_phase_2")));
+    json_decref(o);
     struct err e;
     prepare_zkey(fixture(0, "mul", "zkey"), NULL, temp_make(), NULL, NULL, &e);
     o = facts_of(temp_path);
