@@ -2,6 +2,7 @@
  * queued, in order; the extent is only read (a and b are copied before they are transformed), so
  * that a partition whose gpud dies can be proved again by another from the same extent. */
 #include "backend.h"
+#include "big.h"
 #include "ntt.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -87,7 +88,7 @@ static enum err_code prove(const struct backend *b, struct slot *s)
 {
     const struct circuit *c = s->in.circuit;
     size_t n = (size_t)1 << c->domain_log2;
-    fr_t *rows = malloc(2 * n * sizeof *rows);
+    fr_t *rows = big_alloc(2 * n * sizeof *rows);
     if (!rows)
         return err_set(&s->err, ERR_MEMORY,
                        "cpu backend: no memory for two vectors of 2^%u scalars", c->domain_log2);

@@ -1,5 +1,6 @@
 #include "local.h"
 #include "local_steps.h"
+#include "big.h"
 #include "inspect.h"
 #include "ntt.h"
 #include "verify.h"
@@ -16,7 +17,7 @@ void local_stage(struct local_run *run, const char *what)
 
 fr_t *local_vector(size_t n, struct err *e)
 {
-    fr_t *v = malloc(n * sizeof *v);
+    fr_t *v = big_alloc(n * sizeof *v);
     if (!v)
         err_set(e, ERR_MEMORY, "no memory for %zu scalars", n);
     return v;

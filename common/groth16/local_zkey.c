@@ -1,5 +1,6 @@
 /* A proof from a .zkey, section by section. */
 #include "local_steps.h"
+#include "big.h"
 #include "json.h"
 #include "r1cs.h"
 #include "zkey.h"
@@ -88,7 +89,7 @@ static enum err_code sum_section(struct local_run *run, struct zkey *key, enum z
         return ERR_OK;
     /* Equal pieces: a short last one would be summed at a worse rate. */
     uint64_t pieces = (count + most - 1) / most, size = (count + pieces - 1) / pieces;
-    void *points = malloc(size * g->bytes);
+    void *points = big_alloc(size * g->bytes);
     if (!points)
         return err_set(e, ERR_MEMORY, "no memory for %llu points of %s", (unsigned long long)size,
                        g->name);

@@ -1,4 +1,5 @@
 #include "prove.h"
+#include "big.h"
 #include "ntt.h"
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +82,7 @@ enum err_code groth16_quotient(const struct curve *curve, enum root_convention r
                                struct err *e)
 {
     size_t n = (size_t)1 << domain_log2;
-    fr_t *c = malloc(n * sizeof *c);
+    fr_t *c = big_alloc(n * sizeof *c);
     if (!c)
         return err_set(e, ERR_MEMORY, "no memory for %zu scalars of the quotient", n);
     struct vectors v = {.curve = curve, .a = a, .b = b, .c = c};

@@ -1,4 +1,5 @@
 /* The sums of all four groups, in the variant being compiled. */
+#include "big.h"
 #include "groups.h"
 #include "msm.h"
 

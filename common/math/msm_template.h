@@ -275,12 +275,12 @@ static bool G_(sum_rest)(struct G_(sum) * s, struct G_(runs_scratch) * scratch, 
     unsigned threads = pool_threads(s->pool);
     s->n_parts = (threads + at_once - 1) / at_once;
     size_t n_buckets = at_once * G_(n_buckets)(s), n_lines = at_once * G_(n_lines)(s);
-    s->rest = malloc(s->n_rest_all * sizeof *s->rest);
-    s->digit = malloc(s->n_rest_all * all * sizeof *s->digit);
-    s->sorted = malloc(s->n_rest_all * at_once * sizeof *s->sorted);
+    s->rest = big_alloc(s->n_rest_all * sizeof *s->rest);
+    s->digit = big_alloc(s->n_rest_all * all * sizeof *s->digit);
+    s->sorted = big_alloc(s->n_rest_all * at_once * sizeof *s->sorted);
     s->count = malloc(n_buckets * s->n_parts * sizeof *s->count);
     s->start = malloc((n_buckets + 1) * sizeof *s->start);
-    s->bucket = aligned_alloc(64, (n_buckets * sizeof *s->bucket + 63) / 64 * 64);
+    s->bucket = big_alloc(n_buckets * sizeof *s->bucket);
     s->line_entry = malloc(2 * n_buckets * sizeof *s->line_entry);
     s->line_start = malloc((n_lines + 1) * sizeof *s->line_start);
     s->line = malloc(n_lines * sizeof *s->line);
@@ -337,7 +337,7 @@ static bool G_(sum_all)(struct G_(sum) * s, AFFINE_t *r)
     s->n_slices = (s->n - 1) / s->slice + 1;
     size_t scratch_bytes = pool_threads(s->pool) * sizeof(struct G_(runs_scratch));
     struct G_(runs_scratch) *scratch = aligned_alloc(64, (scratch_bytes + 63) / 64 * 64);
-    s->number = malloc(s->n * sizeof *s->number);
+    s->number = big_alloc(s->n * sizeof *s->number);
     s->n_ones = malloc(3 * s->n_slices * sizeof *s->n_ones);
     bool ok = scratch && s->number && s->n_ones;
     if (ok) {
