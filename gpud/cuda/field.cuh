@@ -318,6 +318,39 @@ template <class P> DEV field<P> square(const field<P> &a)
     return square_inline(a);
 }
 
+/* Two independent products or squares: their chains of carries overlap, which one alone cannot.
+ * With P::PAIRS each pair is one call, so that a hot loop of several fits the instruction cache. */
+template <class F> struct pair_of {
+    F a, b;
+};
+
+template <class P>
+DEVCALL pair_of<field<P>> products_call(field<P> a0, field<P> b0, field<P> a1, field<P> b1)
+{
+    return {product(a0, b0), product(a1, b1)};
+}
+
+template <class P> DEVCALL pair_of<field<P>> squares_call(field<P> a0, field<P> a1)
+{
+    return {square_inline(a0), square_inline(a1)};
+}
+
+template <class P>
+DEV pair_of<field<P>> products(const field<P> &a0, const field<P> &b0, const field<P> &a1,
+                               const field<P> &b1)
+{
+    if (P::PAIRS)
+        return products_call(a0, b0, a1, b1);
+    return {a0 * b0, a1 * b1};
+}
+
+template <class P> DEV pair_of<field<P>> squares(const field<P> &a0, const field<P> &a1)
+{
+    if (P::PAIRS)
+        return squares_call(a0, a1);
+    return {square(a0), square(a1)};
+}
+
 template <class P> DEV field<P> twice(const field<P> &a)
 {
     return a + a;

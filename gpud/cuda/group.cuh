@@ -67,8 +67,8 @@ template <class F> DEV void add_affine(xyzz<F> &a, const affine<F> &p)
         a = {p.x, p.y, F::one(), F::one()};
         return;
     }
-    F h = p.x * a.zz - a.x;
-    F r = p.y * a.zzz - a.y;
+    pair_of<F> t = products(p.x, a.zz, p.y, a.zzz);
+    const F h = t.a - a.x, r = t.b - a.y;
     if (h.is_zero()) {
         if (r.is_zero()) { /* copies, so that only this path keeps a and p in memory */
             const affine<F> q = p;
@@ -80,13 +80,16 @@ template <class F> DEV void add_affine(xyzz<F> &a, const affine<F> &p)
         }
         return;
     }
-    const F hh = square(h);
-    h = h * hh;
-    a.zz = a.zz * hh;
-    a.zzz = a.zzz * h;
-    const F q = a.x * hh;
-    a.x = square(r) - h - twice(q);
-    a.y = r * (q - a.x) - h * a.y;
+    t = squares(h, r);
+    const F hh = t.a, rr = t.b;
+    t = products(h, hh, a.x, hh);
+    const F hhh = t.a, q = t.b;
+    t = products(a.zz, hh, a.zzz, hhh);
+    a.zz = t.a;
+    a.zzz = t.b;
+    a.x = rr - hhh - twice(q);
+    t = products(r, q - a.x, hhh, a.y);
+    a.y = t.a - t.b;
 }
 
 /* *r = *a + *b; any may alias. A call, so that the cold kernels stay small. */

@@ -1,12 +1,13 @@
 /* moduli: the four prime fields of the two curves as parameter structs for field<P>.
  *
- * Words are little-endian. _call variants make each product a function call (see field.cuh). */
+ * Words are little-endian. _call and _pairs variants make products function calls (see field.cuh).
+ */
 #pragma once
 #include "field.cuh"
 
 struct fr_bn254 {
     static constexpr int N = 8;
-    static constexpr bool CALL = false;
+    static constexpr bool CALL = false, PAIRS = false;
     static constexpr u32 M0 = 0xefffffff; /* -1 / modulus mod 2^32 */
     static constexpr HD u32 mod(int i)
     {
@@ -36,7 +37,7 @@ struct fr_bn254 {
 
 struct fq_bn254 {
     static constexpr int N = 8;
-    static constexpr bool CALL = false;
+    static constexpr bool CALL = false, PAIRS = false;
     static constexpr u32 M0 = 0xe4866389; /* -1 / modulus mod 2^32 */
     static constexpr HD u32 mod(int i)
     {
@@ -66,7 +67,7 @@ struct fq_bn254 {
 
 struct fr_bls12_381 {
     static constexpr int N = 8;
-    static constexpr bool CALL = false;
+    static constexpr bool CALL = false, PAIRS = false;
     static constexpr u32 M0 = 0xffffffff; /* -1 / modulus mod 2^32 */
     static constexpr HD u32 mod(int i)
     {
@@ -96,7 +97,7 @@ struct fr_bls12_381 {
 
 struct fq_bls12_381 {
     static constexpr int N = 12;
-    static constexpr bool CALL = false;
+    static constexpr bool CALL = false, PAIRS = false;
     static constexpr u32 M0 = 0xfffcfffd; /* -1 / modulus mod 2^32 */
     static constexpr HD u32 mod(int i)
     {
@@ -129,4 +130,12 @@ struct fq_bn254_call : fq_bn254 {
 };
 struct fq_bls12_381_call : fq_bls12_381 {
     static constexpr bool CALL = true;
+};
+
+/* In pairs: see products() in field.cuh. */
+struct fq_bls12_381_pairs : fq_bls12_381 {
+    static constexpr bool PAIRS = true;
+};
+struct fq_bn254_pairs : fq_bn254 {
+    static constexpr bool PAIRS = true;
 };

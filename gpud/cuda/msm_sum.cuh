@@ -41,7 +41,7 @@ DEV u32 bucket_after(const u32 *start, u32 n_buckets, u32 b, u32 position)
 
 template <class F> struct piece_traits {
     static constexpr int THREADS = 128;
-    static constexpr int BLOCKS = sizeof(F) <= 48 ? 4 : 2; /* an SM */
+    static constexpr int BLOCKS = sizeof(F) <= 32 ? 4 : sizeof(F) <= 48 ? 3 : 2; /* an SM */
 };
 
 template <class F>

@@ -57,3 +57,14 @@ template <class P> DEVCALL field2<P> inverse(field2<P> a)
     const field<P> t = inverse(square(a.c0) + square(a.c1));
     return {a.c0 * t, negate(a.c1 * t)};
 }
+
+template <class P>
+DEV pair_of<field2<P>> products(const field2<P> &a0, const field2<P> &b0, const field2<P> &a1,
+                                const field2<P> &b1)
+{
+    return {a0 * b0, a1 * b1};
+}
+template <class P> DEV pair_of<field2<P>> squares(const field2<P> &a0, const field2<P> &a1)
+{
+    return {square(a0), square(a1)};
+}
