@@ -74,7 +74,7 @@ static const char *peer_name(const struct tap_header *h, char out[ACTOR_NAME_MAX
     struct actor peer = actor_from_id(h->peer);
     if (h->peer)
         return actor_name(&peer, out);
-    return actor_kind_name((enum actor_kind)h->peer_kind);
+    return h->peer_kind ? actor_kind_name((enum actor_kind)h->peer_kind) : "client";
 }
 
 static bool name_matches(const char *wish, const char *name)
@@ -94,10 +94,10 @@ static bool is_wanted(const struct tap_args *a, enum message_kind kind, const ch
 
 static void print_event(const struct tap_event *ev, bool json, bool live)
 {
-    char name[ACTOR_NAME_MAX], peer[ACTOR_NAME_MAX];
+    char name[ACTOR_NAME_MAX], room[ACTOR_NAME_MAX];
     bool sent = ev->header.direction == TAP_SENT;
+    const char *peer = peer_name(&ev->header, room);
     actor_name(&ev->actor, name);
-    peer_name(&ev->header, peer);
     if (json) {
         printf("{\"actor\":\"%s\",\"incarnation\":%" PRIu64 ",\"sequence\":%" PRIu64
                ",\"at_ns\":%" PRIu64 ",\"direction\":\"%s\",\"peer\":\"%s\",\"verdict\":\"%s\"",
@@ -135,10 +135,10 @@ static void print_flight(void *arg, const struct actor *who, const struct flight
     const struct history *h = arg;
     const struct message_info *info = message_info((enum message_kind)r->kind);
     struct tap_header head = {.peer = r->peer};
-    char name[ACTOR_NAME_MAX], peer[ACTOR_NAME_MAX];
+    char name[ACTOR_NAME_MAX], room[ACTOR_NAME_MAX];
+    const char *peer = peer_name(&head, room);
     actor_name(who, name);
-    if (!is_wanted(h->args, (enum message_kind)r->kind, name, peer_name(&head, peer), r->job,
-                   r->partition))
+    if (!is_wanted(h->args, (enum message_kind)r->kind, name, peer, r->job, r->partition))
         return;
     const char *kind = info ? info->name : "(refused)";
     bool sent = r->direction == TAP_SENT;
