@@ -16,7 +16,7 @@ with Instance(env={"MILLRACE_TEST_RS": "3,5"}) as m:
         check(json.load(open(public)) == json.load(open(fixture(curve, circuit, "public.json"))), f"{curve}/{circuit}: the same publics as snarkjs")
         check(json.load(open(proof)) == json.load(open(local)), f"{curve}/{circuit}: the same proof as --local")
         program = fixture(curve, circuit, ".wasm")
-        if circuit in ("mul", "edge_manypub", "wide_12") and os.path.exists(program):
+        if circuit in ("mul", "edge_manypub", "wide_12") and os.path.exists(program) and shutil.which("wasm2c"):
             m.ok("prove", key, "--input", fixture(curve, circuit, "input.json"), "--program", program, m.path("p2.json"), m.path("u2.json"))
             check(json.load(open(m.path("p2.json"))) == json.load(open(proof)), f"{curve}/{circuit}: the same proof from input.json")
     listed = m.json("circuit", "list")["circuits"]
