@@ -22,7 +22,8 @@ enum prove_stage { PROVE_QUEUED, PROVE_UPLOADED, PROVE_DONE, PROVE_FAILED };
  * All in nanoseconds of CLOCK_MONOTONIC (a device clock is mapped to it by the backend). */
 struct prove_timing {
     uint64_t queued_ns, copy_begin_ns, copy_end_ns, kernel_begin_ns, kernel_end_ns;
-    uint64_t matrices_ns, ntt_ns, msm_a_ns, msm_b1_ns, msm_b2_ns, msm_l_ns, msm_h_ns; /* durations */
+    uint64_t matrices_ns, ntt_ns, msm_a_ns, msm_b1_ns, msm_b2_ns, msm_l_ns,
+        msm_h_ns; /* durations */
     uint64_t key_load_begin_ns, key_load_end_ns;
 };
 
@@ -36,19 +37,20 @@ struct prove_input {
 };
 
 struct backend_caps {
-    const char *name;      /* "cpu", "cuda" */
-    char device[128];      /* "NVIDIA H200", "AMD EPYC ..., 16 threads" */
-    bool evaluates;        /* can make a and b from w itself */
-    bool early_upload;     /* reports UPLOADED before DONE */
+    const char *name;       /* "cpu", "cuda" */
+    char device[128];       /* "NVIDIA H200", "AMD EPYC ..., 16 threads" */
+    bool evaluates;         /* can make a and b from w itself */
+    bool early_upload;      /* reports UPLOADED before DONE */
     unsigned max_in_flight; /* how many prove_start may be outstanding, >= 1 */
-    uint64_t memory_bytes; /* device memory for keys and work; 0 when the host's is used */
-    int numa_node;         /* -1 unknown */
+    uint64_t memory_bytes;  /* device memory for keys and work; 0 when the host's is used */
+    int numa_node;          /* -1 unknown */
 };
 
 struct backend_ops {
     const char *name;
     /* device: index among the devices of this kind. budget_bytes: device memory for keys and work
-     * (0: what is there). ERR_UNAVAILABLE with the reason in plain words where there is no device. */
+     * (0: what is there). ERR_UNAVAILABLE with the reason in plain words where there is no device.
+     */
     enum err_code (*open)(struct backend **out, int device, uint64_t budget_bytes, unsigned threads,
                           struct err *e);
     void (*caps)(const struct backend *b, struct backend_caps *out);

@@ -50,7 +50,7 @@
     F(U64, memory_bytes, UINT64_MAX, OPEN, "gpud: device memory for keys and work; 0: the host's") \
     F(U32, numa_node, 255, OPEN, "node it is bound to or its device hangs on; 255 unknown")
 #define FIELDS_welcome(F)                                                                          \
-    F(U64, epoch, UINT64_MAX, OPEN, "which start of the desk this is")                                     \
+    F(U64, epoch, UINT64_MAX, OPEN, "which start of the desk this is")                             \
     F(U32, heartbeat_ms, 60000, OPEN, "how often the desk wants a HEARTBEAT")                      \
     F(U32, pid, 0x7fffffff, OPEN, "the desk's process id")                                         \
     F(U64, start_ticks, UINT64_MAX, OPEN, "its start time")
@@ -158,7 +158,7 @@
 #define FIELDS_accepted(F)                                                                         \
     TAG_FIELD(F)                                                                                   \
     F(U64, job, UINT64_MAX, OPEN, "job, committed to the ledger")                                  \
-    F(U64, epoch, UINT64_MAX, OPEN, "which start of the desk this is")                                     \
+    F(U64, epoch, UINT64_MAX, OPEN, "which start of the desk this is")                             \
     F(U8, existed, 1, OPEN, "the request id was known: this is that job, the new inputs go")
 #define FIELDS_refused(F)                                                                          \
     TAG_FIELD(F)                                                                                   \
@@ -241,7 +241,8 @@
 #define FIELDS_ping(F)      TAG_FIELD(F)
 #define FIELDS_pong(F)                                                                             \
     TAG_FIELD(F)                                                                                   \
-    F(U64, epoch, UINT64_MAX, OPEN, "which start of the desk this is: AWAIT again when it changes")        \
+    F(U64, epoch, UINT64_MAX, OPEN,                                                                \
+      "which start of the desk this is: AWAIT again when it changes")                              \
     F(U32, protocol, UINT32_MAX, OPEN, "PROTOCOL_VERSION of the desk")                             \
     F(U8, draining, 1, OPEN, "refuses SUBMIT")                                                     \
     F(U32, synthds, 65535, OPEN, "ready")                                                          \

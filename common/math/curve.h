@@ -38,7 +38,8 @@ enum curve_id { CURVE_BN254 = 1, CURVE_BLS12_381 = 2 };
 
 /* Which primitive roots of unity a key was made with (see files/zkey.h for the trap). */
 enum root_convention {
-    ROOT_SNARKJS = 1, /* w_s = 5^((r-1)/2^s) on both curves; coset shift w_{k+1}, or 25 when k = s */
+    ROOT_SNARKJS =
+        1, /* w_s = 5^((r-1)/2^s) on both curves; coset shift w_{k+1}, or 25 when k = s */
     ROOT_BELLMAN = 2, /* w_s = g^((r-1)/2^s), coset shift g: 7 on BLS12-381, 5 on BN254 */
 };
 
@@ -88,9 +89,9 @@ struct curve {
     void (*fr_add)(fr_t *r, const fr_t *a, const fr_t *b);
     void (*fr_sub)(fr_t *r, const fr_t *a, const fr_t *b);
     void (*fr_mul)(fr_t *r, const fr_t *a, const fr_t *b);
-    void (*fr_inv)(fr_t *r, const fr_t *a); /* 0 gives 0 */
-    void (*fr_to_mont)(fr_t *out, const fr_t *plain, size_t n);   /* in place allowed */
-    void (*fr_from_mont)(fr_t *plain, const fr_t *mont, size_t n); /* in place allowed */
+    void (*fr_inv)(fr_t *r, const fr_t *a);                               /* 0 gives 0 */
+    void (*fr_to_mont)(fr_t *out, const fr_t *plain, size_t n);           /* in place allowed */
+    void (*fr_from_mont)(fr_t *plain, const fr_t *mont, size_t n);        /* in place allowed */
     void (*fr_mul_many)(fr_t *r, const fr_t *a, const fr_t *b, size_t n); /* r[i] = a[i] b[i] */
     void (*fr_reduce_512)(fr_t *plain, const uint8_t le[64]); /* uniform bytes -> scalar, plain */
     size_t (*fr_first_unreduced)(const fr_t *x, size_t n);    /* index of the first >= r, or n */
@@ -118,7 +119,7 @@ struct curve {
 
 extern const struct curve curve_bn254, curve_bls12_381;
 
-const struct curve *curve_by_id(enum curve_id id);            /* NULL when unknown */
-const struct curve *curve_by_name(const char *name);          /* any name in use; NULL */
+const struct curve *curve_by_id(enum curve_id id);             /* NULL when unknown */
+const struct curve *curve_by_name(const char *name);           /* any name in use; NULL */
 const struct curve *curve_by_r(const uint8_t *r_le, size_t n); /* by group order; NULL */
 const struct curve *curve_by_q(const uint8_t *q_le, size_t n); /* by base field; NULL */
