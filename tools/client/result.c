@@ -1,5 +1,6 @@
 #include "result.h"
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "file.h"
@@ -151,8 +152,7 @@ int millrace_result_write(const struct millrace_result *r, const char *proof_pat
     file_writer_abort(&proof);
     if (e.code && out) {
         out->code = (int)e.code;
-        strncpy(out->text, e.text, sizeof out->text - 1);
-        out->text[sizeof out->text - 1] = '\0';
+        snprintf(out->text, sizeof out->text, "%s", e.text);
     }
     return (int)e.code;
 }
