@@ -19,6 +19,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* A sanitizer's runtime maps terabytes of shadow and makes calls of its own at exit: in such a test
+ * build this process is confined in all but memory and calls. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { SANITIZED = 1 };
+#else
+enum { SANITIZED = 0 };
+#endif
+
 static enum err_code limit(int what, const char *name, uint64_t value, struct err *e)
 {
     struct rlimit now;
@@ -48,9 +56,9 @@ enum err_code confine_process(const struct confine_limits *l, struct err *e)
     enum err_code rc = limit(RLIMIT_CORE, "core", 0, e);
     if (rc == ERR_OK && l->cpu_s != 0)
         rc = limit(RLIMIT_CPU, "cpu", l->cpu_s, e);
-    if (rc == ERR_OK && l->memory_bytes != 0)
+    if (rc == ERR_OK && l->memory_bytes != 0 && !SANITIZED)
         rc = limit(RLIMIT_DATA, "data", l->memory_bytes, e);
-    if (rc == ERR_OK && l->memory_bytes != 0)
+    if (rc == ERR_OK && l->memory_bytes != 0 && !SANITIZED)
         rc = limit(RLIMIT_AS, "as", l->memory_bytes + reserved, e);
     if (rc == ERR_OK && l->file_bytes != 0)
         rc = limit(RLIMIT_FSIZE, "fsize", l->file_bytes, e);
@@ -274,6 +282,8 @@ static void build_native(struct filter *f)
 enum err_code confine_calls(enum confine_calls which, struct err *e)
 {
 #ifdef FILTER_ARCH
+    if (SANITIZED)
+        return ERR_OK;
     struct filter f = {.n = 0};
     if (which == CONFINE_COMPUTE)
         build_compute(&f);
