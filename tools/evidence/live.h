@@ -63,16 +63,16 @@ struct live_lease {
     bool cancelled;
 };
 
-/* One attempt at one partition with what is known of it: its spans within the window, and its lease
- * while it has one. Ascending by begin. */
+/* A partition with what is known of it: its spans within the window, all attempts together, and its
+ * lease while it has one. Ascending by begin. */
 struct live_partition {
     uint64_t job;
-    uint32_t partition, attempt;
-    uint64_t begin_ns, end_ns; /* end: of the last step seen, or now while it holds a lease */
-    uint16_t outcome;          /* enum err_code of the last step that did not go well */
-    bool open;                 /* holds a lease */
-    struct live_lease lease;   /* when open */
-    uint32_t first, n;         /* its spans: view.span_of[first .. first + n), by begin */
+    uint32_t partition, attempt; /* attempt: the latest seen */
+    uint64_t begin_ns, end_ns;   /* end: of the last step seen, or now while it holds a lease */
+    uint16_t outcome;            /* enum err_code of the last step that did not go well */
+    bool open;                   /* holds a lease */
+    struct live_lease lease;     /* when open */
+    uint32_t first, n;           /* its spans: view.span_of[first .. first + n), by begin */
 };
 
 /* The desk's own account: JSON as in its reports (finalizd/report.c); NULL until it came. */
@@ -80,7 +80,7 @@ struct live_desk {
     bool present;      /* it answered within the last seconds */
     uint64_t heard_ns; /* age of its last sign; UINT64_MAX: never */
     json_t *status;    /* an object: state, jobs_open, partitions_waiting, memory, actors, ... */
-    json_t *jobs;      /* an array, ascending by number: the newest, and every open one */
+    json_t *jobs;      /* an array, ascending by number: the newest */
     json_t *circuits;  /* an array */
 };
 
@@ -112,6 +112,6 @@ enum err_code live_turn(struct live *v, int wait_ms, struct err *e);
 const struct live_view *live_view(const struct live *v);
 
 /* Called with every span once, in ring order, as live_turn reads it (for counters over all time).
- * Spans that were in the rings before live_open are not shown. */
+ * Those that ended before live_open are not shown. */
 typedef void live_span_fn(void *arg, const struct span *s, const struct span_source *from);
 void live_on_span(struct live *v, live_span_fn *fn, void *arg);
