@@ -146,16 +146,6 @@ static void trim_spans(struct live *v)
     s->n = kept;
 }
 
-static enum err_code make_account(struct live *v, struct err *e)
-{
-    account_free(&v->view.account, v->view.n_accounts);
-    v->view.n_accounts = 0;
-    if (!v->options.account_of_window)
-        return ERR_OK;
-    return account_make(&v->view.spans, v->view.begin_ns, v->view.now_ns, &v->view.account,
-                        &v->view.n_accounts, e);
-}
-
 enum err_code live_turn(struct live *v, int wait_ms, struct err *e)
 {
     struct live_view *view = &v->view;
@@ -169,14 +159,14 @@ enum err_code live_turn(struct live *v, int wait_ms, struct err *e)
     view->wall_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
     uint64_t window_ns = (uint64_t)(v->options.window_s * 1e9);
     view->begin_ns = view->now_ns > window_ns ? view->now_ns - window_ns : 1;
-    if (follow_rings(v, e) || take_spans(v, e))
+    live_steps_drop(&view->spans);
+    if (follow_rings(v, e) || take_spans(v, e) || live_actors_read(v->actors, &v->in, view, e) ||
+        live_leases_read(&v->leases, &v->in, view, e) || live_steps_add(view, e))
         return e->code;
     trim_spans(v);
-    if (live_actors_read(v->actors, &v->in, view, e) ||
-        live_leases_read(&v->leases, &v->in, view, e) ||
-        live_partitions_make(&v->partitions, view, e))
+    if (live_partitions_make(&v->partitions, view, e))
         return e->code;
-    return make_account(v, e);
+    return v->options.account_of_window ? live_account_make(view, e) : ERR_OK;
 }
 
 const struct live_view *live_view(const struct live *v)

@@ -17,7 +17,7 @@
 #include "lease.h"
 #include "stat.h"
 
-enum { LIVE_SPANS_MAX = 200000 };
+enum { LIVE_SPANS_MAX = 200000, LIVE_STEP_OPEN = 1 };
 
 struct live_options {
     double window_s;        /* how far back spans, partitions and accounts reach (60) */
@@ -93,11 +93,14 @@ struct live_view {
     size_t n_nodes;
     struct live_lease *lease;
     size_t n_leases;
-    struct spans spans; /* those of the window, sorted; .lost counts since live_open */
+    /* Those of the window, sorted; .lost counts since live_open. A step that a lease is in now has
+     * a span too, from its begin until now, with `reserved` LIVE_STEP_OPEN: what kind of step it
+     * is, only its end will tell for sure. */
+    struct spans spans;
     struct live_partition *partition;
     size_t n_partitions;
     uint32_t *span_of;       /* indices into spans.at, grouped by partition */
-    struct account *account; /* one a GPU over the window, when asked for */
+    struct account *account; /* one a gpud that there is or was, over the window, when asked for */
     size_t n_accounts;
     struct live_desk desk;
 };

@@ -30,6 +30,12 @@ struct live_partitions {
 enum err_code live_partitions_make(struct live_partitions *p, struct live_view *view,
                                    struct err *e);
 
+/* --- live_account.c: steps under way, and where each GPU's time went ---- */
+
+void live_steps_drop(struct spans *s);
+enum err_code live_steps_add(struct live_view *view, struct err *e);
+enum err_code live_account_make(struct live_view *view, struct err *e);
+
 /* --- live_desk.c: what the desk says ---- */
 
 struct live_talk;

@@ -139,7 +139,7 @@ static void spans_stand_with_their_partition(void **state)
     span_ring_close(&r);
 }
 
-static void a_lease_without_spans_is_a_partition_too(void **state)
+static void the_step_that_a_lease_is_in_is_a_span_until_now(void **state)
 {
     struct world *w = *state;
     struct err e = {0};
@@ -171,12 +171,28 @@ static void a_lease_without_spans_is_a_partition_too(void **state)
     assert_int_equal(v->n_partitions, 1);
     assert_true(v->partition[0].open);
     assert_int_equal(v->partition[0].job, 9);
-    assert_int_equal(v->partition[0].n, 0);
+    assert_int_equal(v->partition[0].n, 1);
+    const struct span *step = &v->spans.at[v->span_of[v->partition[0].first]].s;
+    assert_int_equal(step->kind, SPAN_GRANT);
+    assert_int_equal(step->reserved, LIVE_STEP_OPEN);
+    assert_int_equal(step->end_ns, v->now_ns);
+    assert_int_equal(turn(w)->spans.n, 1); /* made anew each time, never twice */
     arena_detach(&a);
     arena_remove(fd);
     close(fd);
     assert_int_equal(rmdir(folder), 0);
     assert_int_equal(turn(w)->n_nodes, 0); /* its arenas are gone: no error */
+}
+
+static void a_silent_gpud_has_an_account_of_no_work(void **state)
+{
+    struct world *w = *state;
+    struct err e;
+    struct stats *s = stats_open(&w->in, &gpud, &e);
+    const struct live_view *v = turn(w);
+    assert_int_equal(v->n_accounts, 1);
+    assert_int_equal(v->account[0].by_cause_ns[GAP_NO_WORK], v->now_ns - v->begin_ns);
+    stats_close(&s);
 }
 
 int main(void)
@@ -186,7 +202,8 @@ int main(void)
         TEST(an_instance_that_is_down),
         TEST(counters_never_fall_when_a_daemon_restarts),
         TEST(spans_stand_with_their_partition),
-        TEST(a_lease_without_spans_is_a_partition_too),
+        TEST(a_silent_gpud_has_an_account_of_no_work),
+        TEST(the_step_that_a_lease_is_in_is_a_span_until_now),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,96 @@
+#include <stdlib.h>
+#include "live_parts.h"
+
+void live_steps_drop(struct spans *s)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < s->n; i++)
+        if (s->at[i].s.reserved != LIVE_STEP_OPEN)
+            s->at[kept++] = s->at[i];
+    s->n = kept;
+}
+
+/* The step that a lease in this state is most likely in. */
+static enum span_kind step_of(enum lease_state state)
+{
+    switch (state) {
+    case LEASE_GRANTED:
+        return SPAN_GRANT;
+    case LEASE_FILLING:
+        return SPAN_WITNESS;
+    case LEASE_READY:
+        return SPAN_READY_WAIT;
+    case LEASE_PROVING:
+    case LEASE_UPLOADED:
+        return SPAN_KERNELS;
+    case LEASE_PROVED:
+        return SPAN_DESK_WAIT;
+    default:
+        return SPAN_NONE;
+    }
+}
+
+enum err_code live_steps_add(struct live_view *view, struct err *e)
+{
+    for (size_t i = 0; i < view->n_leases; i++) {
+        const struct live_lease *l = &view->lease[i];
+        enum span_kind kind = step_of(l->state);
+        struct span_source from = {.actor = kind == SPAN_KERNELS ? l->gpud : l->owner};
+        struct span s = {.kind = (uint16_t)kind,
+                         .begin_ns = view->now_ns - l->age_ns,
+                         .end_ns = view->now_ns,
+                         .job = l->job,
+                         .partition = l->partition,
+                         .attempt = l->attempt,
+                         .row = l->row | l->node << 16,
+                         .reserved = LIVE_STEP_OPEN};
+        if (kind != SPAN_NONE && spans_add(&view->spans, &s, &from, e))
+            return e->code;
+    }
+    return ERR_OK;
+}
+
+/* A gpud that wrote nothing within the window had nothing to do, or was not there. */
+static enum err_code add_silent(struct live_view *view, const struct live_actor *gpud,
+                                struct err *e)
+{
+    struct account *a = &view->account[view->n_accounts];
+    enum gap_cause cause = gpud->running ? GAP_NO_WORK : GAP_DOWN;
+    uint64_t ns = view->now_ns - view->begin_ns;
+    *a = (struct account){.gpud = {.kind = ACTOR_GPUD, .index = gpud->who.index},
+                          .begin_ns = view->begin_ns,
+                          .end_ns = view->now_ns,
+                          .gap = calloc(1, sizeof *a->gap),
+                          .n_gaps = 1};
+    if (!a->gap)
+        return err_set(e, ERR_MEMORY, "no memory for an account");
+    view->n_accounts++;
+    a->by_cause_ns[cause] = ns;
+    a->gap[0] = (struct gap){.begin_ns = view->begin_ns, .end_ns = view->now_ns, .cause = cause};
+    a->gap[0].by_cause_ns[cause] = ns;
+    return ERR_OK;
+}
+
+enum err_code live_account_make(struct live_view *view, struct err *e)
+{
+    account_free(&view->account, view->n_accounts);
+    view->n_accounts = 0;
+    if (account_make(&view->spans, view->begin_ns, view->now_ns, &view->account, &view->n_accounts,
+                     e) != ERR_OK)
+        return e->code;
+    size_t made = view->n_accounts;
+    struct account *more =
+        realloc(view->account, (made + view->n_actors + 1) * sizeof *view->account);
+    if (!more)
+        return err_set(e, ERR_MEMORY, "no memory for an account");
+    view->account = more;
+    for (size_t i = 0; i < view->n_actors; i++) {
+        const struct live_actor *a = &view->actor[i];
+        bool there = a->who.kind != ACTOR_GPUD;
+        for (size_t k = 0; k < made && !there; k++)
+            there = view->account[k].gpud.index == a->who.index;
+        if (!there && add_silent(view, a, e) != ERR_OK)
+            return e->code;
+    }
+    return ERR_OK;
+}
