@@ -30,7 +30,25 @@ static void C_(expect_fq)(const void *got, char **hex, int n)
     assert_memory_equal(got, want, (size_t)n * sizeof(FQ_(t)));
 }
 
-static bool C_(answer)(const char *kind, char **v)
+/* n scalars, n points and their sum, for any n. */
+static void C_(check_msm)(const struct group *g, int coordinates, char **v, int n_values)
+{
+    enum { MOST = 8 };
+    fr_t k[MOST];
+    FQ_(t) points[MOST * 4];
+    point_t sum;
+    int n = (n_values - coordinates) / (1 + coordinates);
+    assert_int_equal(n * (1 + coordinates) + coordinates, n_values);
+    assert_in_range(n, 1, MOST);
+    for (int i = 0; i < n; i++)
+        parse_hex(k[i].limb, 4, v[i]);
+    C_(fq_of)(points, v + n, n * coordinates);
+    struct err e;
+    assert_int_equal(g->msm(&sum, points, k, NULL, (size_t)n, false, NULL, &e), ERR_OK);
+    C_(expect_fq)(&sum, v + n + n * coordinates, coordinates);
+}
+
+static bool C_(answer)(const char *kind, char **v, int n_values)
 {
     const struct curve *c = &MATH_NAME(C_(curve));
     fr_t a, b;
@@ -72,6 +90,14 @@ static bool C_(answer)(const char *kind, char **v)
         C_(fq_of)(&t, v + 12, 12);
         FT_(mul)(&s, &s, &t);
         C_(expect_fq)(&s, v + 24, 12);
+    } else if (strcmp(kind, "fq12_sqr") == 0) {
+        C_(fq_of)(&s, v, 12);
+        FT_(sqr)(&s, &s);
+        C_(expect_fq)(&s, v + 12, 12);
+    } else if (strcmp(kind, "fq12_cyclotomic_sqr") == 0) {
+        C_(fq_of)(&s, v, 12);
+        FT_(cyclotomic_sqr)(&s, &s);
+        C_(expect_fq)(&s, v + 12, 12);
     } else if (strcmp(kind, "fq12_inv") == 0) {
         C_(fq_of)(&s, v, 12);
         FT_(inv)(&s, &s);
@@ -102,6 +128,10 @@ static bool C_(answer)(const char *kind, char **v)
         C_(fq_of)(&p2, v + 4, 4);
         c->g2->add(&sum, &p, &p2);
         C_(expect_fq)(&sum, v + 8, 4);
+    } else if (strcmp(kind, "g1_msm") == 0) {
+        C_(check_msm)(c->g1, 2, v, n_values);
+    } else if (strcmp(kind, "g2_msm") == 0) {
+        C_(check_msm)(c->g2, 4, v, n_values);
     } else if (strcmp(kind, "g1_subgroup") == 0) {
         C_(fq_of)(&p, v, 2);
         assert_true(c->g1->on_curve(&p));
