@@ -72,14 +72,15 @@ static enum err_code circuit_options(const struct args *a, struct generate_optio
     if (a->log2 > 28)
         return err_set(e, ERR_USAGE, "testkit generate: --log2: expected 1 to 28");
     uint64_t rows = a->log2 ? (uint64_t)1 << a->log2 : a->constraints;
-    uint64_t taken = a->log2 ? a->publics + 1 : 0;
-    if (a->publics >= rows || rows - taken < 1 || rows - taken > (uint64_t)1 << 28)
+    /* A full domain holds a row for each public value, one for wire 0, and a constraint. */
+    uint64_t beside = a->log2 ? 2 : 0;
+    if (a->publics > rows || rows - a->publics < beside || rows > (uint64_t)1 << 28)
         return err_set(e, ERR_USAGE,
                        "testkit generate: no room for a constraint beside %llu public values",
                        (unsigned long long)a->publics);
     *o = (struct generate_options){
         .curve = curve,
-        .n_constraints = (uint32_t)(rows - taken),
+        .n_constraints = (uint32_t)(a->log2 ? rows - a->publics - 1 : rows),
         .n_public = (uint32_t)a->publics,
         .density = a->density,
         .bits = a->ones,
