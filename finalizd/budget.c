@@ -4,6 +4,32 @@
 
 /* ---- extents ---- */
 
+uint64_t budget_extent(const struct circuit_entry *c, bool evaluate_gpu)
+{
+    return evaluate_gpu ? c->witness_bytes : c->extent_bytes;
+}
+
+/* A gpud that is there, or is expected where none is yet: every backend evaluates. */
+static bool some_gpud_evaluates(const struct desk *d)
+{
+    bool any = false;
+    for (const struct peer *p = d->peers; p; p = p->next) {
+        if (p->actor.kind != ACTOR_GPUD || p->dead || !p->introduced)
+            continue;
+        if (p->evaluates)
+            return true;
+        any = true;
+    }
+    return !any;
+}
+
+uint64_t budget_least_extent(const struct desk *d, const struct circuit_entry *c)
+{
+    bool gpu = d->set.evaluate == EVALUATE_GPU ||
+               (d->set.evaluate == EVALUATE_AUTO && some_gpud_evaluates(d));
+    return budget_extent(c, gpu);
+}
+
 bool budget_cut(struct node *n, uint64_t bytes, bool urgent, struct extent *out, bool *from_reserve)
 {
     *from_reserve = false;
@@ -29,8 +55,9 @@ static uint64_t largest_extent(const struct desk *d, bool urgent)
     uint64_t most = 0;
     for (unsigned i = 0; i < d->n_circuits; i++) {
         const struct circuit_entry *c = d->circuits[i];
-        if (!c->removed && c->map && c->urgent == urgent && c->extent_bytes > most)
-            most = c->extent_bytes;
+        uint64_t bytes = budget_extent(c, d->set.evaluate == EVALUATE_GPU);
+        if (!c->removed && c->map && c->urgent == urgent && bytes > most)
+            most = bytes;
     }
     return most;
 }
@@ -77,11 +104,12 @@ enum err_code budget_can_ever(const struct desk *d, const struct circuit_entry *
         if (room > best)
             best = room;
     }
-    if (c->extent_bytes > best)
+    uint64_t least = budget_least_extent(d, c);
+    if (least > best)
         return err_set(e, ERR_MEMORY,
                        "a partition of this circuit needs an extent of %llu bytes, the largest "
                        "arena has %llu for it: set [memory] arena larger",
-                       (unsigned long long)c->extent_bytes, (unsigned long long)best);
+                       (unsigned long long)least, (unsigned long long)best);
     uint64_t arenas = budget_arena_bytes(d);
     if (d->set.memory_limit && arenas + c->key_bytes > d->set.memory_limit)
         return err_set(e, ERR_MEMORY,

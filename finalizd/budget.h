@@ -9,6 +9,11 @@
 #pragma once
 #include "state.h"
 
+/* The extent of a partition: w alone where the backend evaluates, else with a and b. */
+uint64_t budget_extent(const struct circuit_entry *c, bool evaluate_gpu);
+/* The smallest extent that a partition may be given, and the one that is reserved for it. */
+uint64_t budget_least_extent(const struct desk *d, const struct circuit_entry *c);
+
 /* Cuts an extent. urgent: may take the node's reserve when the rest has no room. */
 bool budget_cut(struct node *n, uint64_t bytes, bool urgent, struct extent *out,
                 bool *from_reserve);

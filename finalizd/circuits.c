@@ -44,6 +44,11 @@ const char *circuit_label(const struct circuit_entry *c, char out[80])
     return out;
 }
 
+static uint64_t whole_granules(uint64_t bytes)
+{
+    return (bytes + ARENA_GRANULE_BYTES - 1) / ARENA_GRANULE_BYTES * ARENA_GRANULE_BYTES;
+}
+
 /* Where w, a and b lie in an extent: one behind the other, each on a page of its own. */
 static void lay_out(struct circuit_entry *c)
 {
@@ -52,8 +57,8 @@ static void lay_out(struct circuit_entry *c)
     c->w_offset = 0;
     c->a_offset = (w + VECTOR_ALIGN - 1) / VECTOR_ALIGN * VECTOR_ALIGN;
     c->b_offset = c->a_offset + (ab + VECTOR_ALIGN - 1) / VECTOR_ALIGN * VECTOR_ALIGN;
-    uint64_t bytes = c->b_offset + ab;
-    c->extent_bytes = (bytes + ARENA_GRANULE_BYTES - 1) / ARENA_GRANULE_BYTES * ARENA_GRANULE_BYTES;
+    c->extent_bytes = whole_granules(c->b_offset + ab);
+    c->witness_bytes = whole_granules(w);
     c->key_bytes = circuit_mapped_bytes(c->map);
 }
 

@@ -270,8 +270,8 @@ void flight_launch(struct flight *f)
         .target = f->gpud->id,
         .extent = f->extent,
         .w_offset = f->extent.offset + c->w_offset,
-        .a_offset = f->extent.offset + c->a_offset,
-        .b_offset = f->extent.offset + c->b_offset,
+        .a_offset = f->evaluate_gpu ? 0 : f->extent.offset + c->a_offset,
+        .b_offset = f->evaluate_gpu ? 0 : f->extent.offset + c->b_offset,
         .w_count = c->map->n_wires,
         .ab_count = f->evaluate_gpu ? 0 : UINT64_C(1) << c->map->domain_log2,
     };

@@ -107,8 +107,32 @@ struct place {
     struct peer *gpud, *synthd;
     unsigned node;
     struct extent extent;
-    bool from_reserve, resident;
+    bool from_reserve, resident, evaluate_gpu;
 };
+
+/* ---- who evaluates the matrices ---- */
+
+/* Nothing that is filled waits for it: it waits for synthd. */
+static bool is_waited_by(const struct peer *gpud)
+{
+    return gpud->count[LEASE_READY] == 0;
+}
+
+/* Cuts an extent for w, a and b where synthd evaluates, for w alone where gpud does. With auto the
+ * latter is also the way out where a and b find no room. */
+static bool cut(const struct desk *d, struct node *n, const struct circuit_entry *c, bool urgent,
+                struct place *at)
+{
+    enum evaluate how = d->set.evaluate;
+    bool can = at->gpud->evaluates && how != EVALUATE_SYNTHD;
+    at->evaluate_gpu = can && (how == EVALUATE_GPU || is_waited_by(at->gpud));
+    if (budget_cut(n, budget_extent(c, at->evaluate_gpu), urgent, &at->extent, &at->from_reserve))
+        return true;
+    if (!can || at->evaluate_gpu)
+        return false;
+    at->evaluate_gpu = true;
+    return budget_cut(n, budget_extent(c, true), urgent, &at->extent, &at->from_reserve);
+}
 
 /* Nodes that a GPU can read, its own first, then by distance in number. */
 static unsigned nodes_near(const struct desk *d, const struct peer *gpud, unsigned out[])
@@ -128,7 +152,7 @@ static enum verdict find_place(struct desk *d, const struct partition *p, struct
     struct circuit_entry *c = p->job->circuit;
     bool urgent = p->job->order.urgent, alone = p->suspect;
     *out = (struct place){0};
-    out->gpud = grant_pick_gpud(d, p, c, d->node_mask, alone, false);
+    out->gpud = grant_pick_gpud(d, p, c, d->node_mask, alone, d->set.evaluate == EVALUATE_GPU);
     if (!out->gpud)
         return NO_GPUD;
     out->resident = budget_key_resident(out->gpud, c);
@@ -144,7 +168,7 @@ static enum verdict find_place(struct desk *d, const struct partition *p, struct
             continue; /* room gathers there for the head */
         if (node->n_free_rows == 0 || !budget_key_room(d, out->gpud, c))
             continue;
-        if (budget_cut(node, c->extent_bytes, urgent, &out->extent, &out->from_reserve)) {
+        if (cut(d, node, c, urgent, out)) {
             out->node = near[i];
             return PLACED;
         }
@@ -201,6 +225,7 @@ static void grant(struct desk *d, struct partition *p, const struct place *at)
     struct flight *f =
         flight_new(d, p, at->node, row, at->extent, at->from_reserve, at->synthd, at->gpud);
     f->urgent = j->order.urgent;
+    f->evaluate_gpu = at->evaluate_gpu;
     if (p->suspect) {
         f->alone_for = p;
         at->synthd->suspect = at->gpud->suspect = p;
@@ -224,7 +249,7 @@ static void keep_room(struct desk *d, struct job *head)
     for (unsigned i = 0; i < ARENA_NODES_MAX; i++) {
         struct node *n = &d->nodes[i];
         uint64_t room = n->present ? extent_free_bytes(&n->arena) + 1 : 0;
-        if (room > most && n->arena.bulk_bytes >= head->circuit->extent_bytes) {
+        if (room > most && n->arena.bulk_bytes >= budget_least_extent(d, head->circuit)) {
             most = room;
             d->kept_node = i;
         }

@@ -4,6 +4,10 @@
  * GPU: its key resident, then the shortest queue; its READY queue is bounded, so that memory is not
  * hoarded there. Node: one with room and a synthd that has credit, nearest to the GPU first.
  *
+ * Who evaluates the matrices ([gpud] evaluate, auto): synthd, as long as a filled partition waits
+ * for the GPU; where none does, the GPU waits for synthd, and evaluates this one itself: it needs
+ * only the witness. The same where w, a and b find no room but w alone does.
+ *
  * Order is strict but for two stated, bounded exceptions, both counted in the order entry:
  *   - a head that finds no room may be passed `room_passes` times by partitions of other circuits
  *     that fit; then nobody is granted anything before it, and room gathers;

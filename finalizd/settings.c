@@ -24,6 +24,18 @@ uint64_t settings_host_memory(void)
     return total;
 }
 
+static enum err_code read_evaluate(struct config *c, enum evaluate *out, struct err *e)
+{
+    static const char *const words[] = {"auto", "synthd", "gpu"};
+    const char *word = config_string(c, "gpud", "evaluate", "auto");
+    for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(word, words[i]) == 0) {
+            *out = (enum evaluate)i;
+            return ERR_OK;
+        }
+    return err_set(e, ERR_VALUE, "[gpud] evaluate: '%s': expected auto, synthd or gpu", word);
+}
+
 enum err_code settings_read(struct settings *s, struct config *c, struct err *e)
 {
     const struct {
@@ -61,7 +73,8 @@ enum err_code settings_read(struct settings *s, struct config *c, struct err *e)
             return e->code;
     if (config_bytes(c, "memory", "limit", 0, &s->memory_limit, e) ||
         config_bytes(c, "finisher", "ballast", 0, &s->ballast_bytes, e) ||
-        config_bool(c, "finisher", "malloc_trim", false, &s->malloc_trim, e))
+        config_bool(c, "finisher", "malloc_trim", false, &s->malloc_trim, e) ||
+        read_evaluate(c, &s->evaluate, e))
         return e->code;
     if (s->heartbeat_ns < SECOND / 100 || s->heartbeat_ns > 60 * SECOND)
         return err_set(e, ERR_VALUE, "[desk] heartbeat: expected 10ms to 60s");

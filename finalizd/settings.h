@@ -6,6 +6,13 @@
 
 struct config;
 
+/* Who evaluates the matrices of a partition ([gpud] evaluate). */
+enum evaluate {
+    EVALUATE_AUTO,   /* whoever is not waited for: see grant.h */
+    EVALUATE_SYNTHD, /* always synthd: a, b and the witness cross to the GPU */
+    EVALUATE_GPU,    /* always gpud: only the witness is in the extent */
+};
+
 struct settings {
     /* [desk] */
     uint64_t max_partitions;        /* open ones in all; SUBMIT beyond that is refused */
@@ -20,6 +27,7 @@ struct settings {
     uint64_t heartbeat_ns;
     uint64_t orphan_input_ns; /* spool files of no job are removed when so old */
     uint64_t results_ns;      /* how long ended jobs are kept */
+    enum evaluate evaluate;
     /* [finisher] */
     uint64_t finishers;     /* threads; 0: a quarter of the CPUs, at least one */
     bool malloc_trim;       /* after every partition, off the loop */

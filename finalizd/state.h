@@ -45,6 +45,7 @@ struct circuit_entry {
     struct circuit *map; /* NULL until mapped */
     uint64_t key_bytes;  /* what host and device are charged for it until a daemon says better */
     uint64_t extent_bytes, w_offset, a_offset, b_offset; /* layout with a and b */
+    uint64_t witness_bytes; /* extent where the backend evaluates: w alone, at w_offset */
     uint32_t open_jobs, flights;
 };
 
