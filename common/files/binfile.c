@@ -1,18 +1,15 @@
 #include "binfile.h"
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "bytefile.h"
 
 enum { FILE_HEADER_BYTES = 12, SECTION_HEADER_BYTES = 12 };
 
 struct binfile {
-    int fd;
-    char *name;
+    struct bytefile *bytes;
+    const char *name; /* its */
     uint64_t size;
     const struct bin_layout *layout;
     unsigned n;
@@ -25,30 +22,6 @@ static const char *what_is(const struct binfile *f, uint32_t id)
         if (k->id == id)
             return k->what;
     return "unknown";
-}
-
-/* Exactly n bytes at offset, which lies inside the size that the file had when it was opened. */
-static enum err_code read_fully(const struct binfile *f, uint64_t offset, void *out, size_t n,
-                                struct err *e)
-{
-    unsigned char *p = out;
-    while (n) {
-        ssize_t got = pread(f->fd, p, n, (off_t)offset);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return err_set(e, ERR_IO, "%s: offset %" PRIu64 ": cannot read: %s", f->name, offset,
-                           strerror(errno));
-        if (got == 0)
-            return err_set(e, ERR_IO,
-                           "%s: offset %" PRIu64 ": the file shrank while it was read (it had "
-                           "%" PRIu64 " bytes)",
-                           f->name, offset, f->size);
-        p += got;
-        n -= (size_t)got;
-        offset += (uint64_t)got;
-    }
-    return ERR_OK;
 }
 
 static uint32_t load_u32(const unsigned char *p)
@@ -74,7 +47,7 @@ static enum err_code read_section(struct binfile *f, uint64_t *offset, uint32_t 
                        "%s: section table: offset %" PRIu64 ": the file ends here, after %" PRIu32
                        " of %" PRIu32 " sections",
                        f->name, *offset, i, count);
-    enum err_code code = read_fully(f, *offset, head, sizeof head, e);
+    enum err_code code = bytefile_read(f->bytes, *offset, head, sizeof head, e);
     if (code)
         return code;
     struct bin_section s = {load_u32(head), *offset + sizeof head, load_u64(head + 4)};
@@ -132,7 +105,7 @@ static enum err_code read_table(struct binfile *f, struct err *e)
         return err_set(e, ERR_FORMAT,
                        "%s: header: offset 0: expected at least %d bytes of a %s, found %" PRIu64,
                        f->name, FILE_HEADER_BYTES, f->layout->kind, f->size);
-    enum err_code code = read_fully(f, 0, head, sizeof head, e);
+    enum err_code code = bytefile_read(f->bytes, 0, head, sizeof head, e);
     if (code)
         return code;
     if (memcmp(head, f->layout->magic, 4) != 0)
@@ -155,50 +128,42 @@ static enum err_code read_table(struct binfile *f, struct err *e)
     return ERR_OK;
 }
 
-struct binfile *binfile_open_fd(int fd, const char *name, const struct bin_layout *layout,
-                                struct err *e)
+static struct binfile *open_table(struct bytefile *bytes, const struct bin_layout *layout,
+                                  struct err *e)
 {
+    if (!bytes)
+        return NULL;
     struct binfile *f = calloc(1, sizeof *f);
-    if (!f || !(f->name = strdup(name))) {
-        err_set(e, ERR_MEMORY, "%s: no memory", name);
-        free(f);
-        close(fd);
+    if (!f) {
+        err_set(e, ERR_MEMORY, "%s: no memory", bytefile_name(bytes));
+        bytefile_close(&bytes);
         return NULL;
     }
-    f->fd = fd;
+    f->bytes = bytes;
+    f->name = bytefile_name(bytes);
+    f->size = bytefile_size(bytes);
     f->layout = layout;
-    struct stat st;
-    enum err_code code;
-    if (fstat(fd, &st) != 0)
-        code = err_set(e, ERR_IO, "%s: cannot stat: %s", name, strerror(errno));
-    else if (!S_ISREG(st.st_mode) && !S_ISBLK(st.st_mode))
-        code = err_set(e, ERR_IO, "%s: is not a regular file; a %s is read in any order", name,
-                       layout->kind);
-    else {
-        f->size = (uint64_t)st.st_size;
-        code = read_table(f, e);
-    }
-    if (code)
+    if (read_table(f, e))
         binfile_close(&f);
     return f;
 }
 
+struct binfile *binfile_open_fd(int fd, const char *name, const struct bin_layout *layout,
+                                struct err *e)
+{
+    return open_table(bytefile_open_fd(fd, name, layout->kind, e), layout, e);
+}
+
 struct binfile *binfile_open(const char *path, const struct bin_layout *layout, struct err *e)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK); /* a fifo must not hang us */
-    if (fd < 0) {
-        err_set(e, ERR_IO, "%s: cannot open: %s", path, strerror(errno));
-        return NULL;
-    }
-    return binfile_open_fd(fd, path, layout, e);
+    return open_table(bytefile_open(path, layout->kind, e), layout, e);
 }
 
 void binfile_close(struct binfile **f)
 {
     if (!f || !*f)
         return;
-    close((*f)->fd);
-    free((*f)->name);
+    bytefile_close(&(*f)->bytes);
     free(*f);
     *f = NULL;
 }
@@ -292,7 +257,7 @@ enum err_code binfile_read(const struct binfile *f, uint32_t id, uint64_t at, vo
                              "expected %zu more bytes, but the section ends %" PRIu64
                              " bytes further",
                              n, at < s->length ? s->length - at : 0);
-    return read_fully(f, s->offset + at, out, n, e);
+    return bytefile_read(f->bytes, s->offset + at, out, n, e);
 }
 
 void bin_cursor_init(struct bin_cursor *c, const struct binfile *f, uint32_t id, void *buffer,

@@ -1,104 +1,17 @@
 #include "inspect.h"
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "binfile.h"
+#include "bellman_r1cs.h"
 #include "json.h"
+#include "params.h"
 #include "prepared_layout.h"
+#include "proof_bytes.h"
 #include "ptau.h"
 #include "r1cs.h"
 #include "wtns.h"
 #include "zkey.h"
-
-enum { MAX_JSON_BYTES = 1 << 30 };
-
-static const struct {
-    enum file_kind kind;
-    const char *magic, *word, *tag;
-} kinds[] = {
-    {FILE_ZKEY, "zkey", "proving key (.zkey)", "zkey"},
-    {FILE_WTNS, "wtns", "witness (.wtns)", "wtns"},
-    {FILE_R1CS, "r1cs", "constraint system (.r1cs)", "r1cs"},
-    {FILE_PTAU, "ptau", "powers of tau (.ptau)", "ptau"},
-    {FILE_PREPARED, "MRPC", "prepared circuit", "prepared"},
-    {FILE_WASM, "\0asm", "WebAssembly module (a circuit's witness program, perhaps)", "wasm"},
-    {FILE_VK_JSON, NULL, "verification key", "verification-key"},
-    {FILE_PROOF_JSON, NULL, "proof", "proof"},
-    {FILE_PUBLIC_JSON, NULL, "public values", "public"},
-    {FILE_OTHER_JSON, NULL, "JSON (a circuit's input, perhaps)", "json"},
-};
-
-const char *file_kind_word(enum file_kind k)
-{
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (kinds[i].kind == k)
-            return kinds[i].word;
-    return "unknown";
-}
-
-static const char *kind_tag(enum file_kind k)
-{
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (kinds[i].kind == k)
-            return kinds[i].tag;
-    return "unknown";
-}
-
-static enum file_kind json_kind(const json_t *json)
-{
-    if (json_is_object(json) && json_object_get(json, "pi_a"))
-        return FILE_PROOF_JSON;
-    if (json_is_object(json) && json_object_get(json, "IC"))
-        return FILE_VK_JSON;
-    if (json_is_array(json)) {
-        bool strings = true;
-        for (size_t i = 0; i < json_array_size(json); i++)
-            strings = strings && json_is_string(json_array_get(json, i));
-        if (strings)
-            return FILE_PUBLIC_JSON;
-    }
-    return FILE_OTHER_JSON;
-}
-
-static enum err_code first_bytes(const char *path, char out[16], size_t *n, struct err *e)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (fd < 0)
-        return err_set(e, ERR_IO, "%s: cannot open: %s", path, strerror(errno));
-    ssize_t got = pread(fd, out, 16, 0);
-    int why = errno;
-    close(fd);
-    if (got < 0)
-        return err_set(e, ERR_IO, "%s: cannot read: %s", path, strerror(why));
-    *n = (size_t)got;
-    return ERR_OK;
-}
-
-enum err_code file_kind_of(const char *path, enum file_kind *out, struct err *e)
-{
-    char head[16] = {0};
-    size_t n = 0;
-    enum err_code code = first_bytes(path, head, &n, e);
-    if (code)
-        return code;
-    *out = FILE_UNKNOWN;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && n >= 4; i++)
-        if (kinds[i].magic && !memcmp(head, kinds[i].magic, 4))
-            *out = kinds[i].kind;
-    size_t blank = 0;
-    while (blank < n && strchr(" \t\r\n", head[blank]))
-        blank++;
-    if (*out != FILE_UNKNOWN || blank == n || !strchr("{[n\"-0123456789", head[blank]))
-        return ERR_OK;
-    json_t *json = json_read(path, MAX_JSON_BYTES, JSON_KEEP_BIG_INTEGERS, NULL);
-    if (json)
-        *out = json_kind(json);
-    json_decref(json);
-    return ERR_OK;
-}
 
 static void put_u64(json_t *o, const char *key, uint64_t v)
 {
@@ -211,10 +124,63 @@ static bool facts_prepared(const char *path, json_t *o, struct err *e)
     return true;
 }
 
-static bool facts_vk(const char *path, json_t *o, struct err *e)
+static bool facts_params(const char *path, json_t *o, struct err *e)
+{
+    struct params *p = params_open(path, e);
+    if (!p)
+        return false;
+    const struct params_facts *k = params_facts(p);
+    put_text(o, "protocol", "groth16");
+    put_text(o, "curve", "bls12-381");
+    put_text(o, "h_basis", "monomial (bellman)");
+    put_u64(o, "wires", (uint64_t)k->n_inputs + k->n[PARAMS_L]);
+    put_u64(o, "publics", k->n_inputs - 1);
+    put_u64(o, "domain", 1ull << k->domain_log2);
+    put_u64(o, "domain_log2", k->domain_log2);
+    put_u64(o, "a_points", k->n[PARAMS_A]);
+    put_u64(o, "b_points", k->n[PARAMS_B2]);
+    put_u64(o, "l_points", k->n[PARAMS_L]);
+    put_u64(o, "h_points", k->n[PARAMS_H]);
+    put_u64(o, "file_bytes", k->file_bytes);
+    params_close(&p);
+    char digest[33];
+    if (params_digest(path, digest, e))
+        return false;
+    put_text(o, "digest", digest);
+    return true;
+}
+
+static bool facts_constraints(const char *path, enum file_kind kind, json_t *o, struct err *e)
+{
+    struct bellman_r1cs_facts k;
+    if ((kind == FILE_PCE ? pce_read_facts : fr1c_read_facts)(path, &k, e))
+        return false;
+    put_text(o, "curve", "bls12-381");
+    put_u64(o, "wires", (uint64_t)k.n_inputs + k.n_aux);
+    put_u64(o, "publics", k.n_inputs - 1);
+    put_u64(o, "constraints", k.n_rows - k.n_inputs);
+    put_u64(o, "terms", k.n_terms);
+    put_u64(o, "file_bytes", k.file_bytes);
+    return true;
+}
+
+static bool facts_proof_bytes(const char *path, json_t *o, struct err *e)
+{
+    struct proof *proofs;
+    size_t n;
+    if (proof_bytes_read(path, &proofs, &n, e))
+        return false;
+    put_text(o, "protocol", "groth16");
+    put_text(o, "curve", "bls12-381");
+    put_u64(o, "partitions", n);
+    free(proofs);
+    return true;
+}
+
+static bool facts_vk(const char *path, enum file_kind kind, json_t *o, struct err *e)
 {
     struct verification_key vk;
-    if (vk_read(path, &vk, e))
+    if (kind == FILE_VK_JSON ? vk_read(path, &vk, e) : vk_bytes_read(path, &vk, NULL, NULL, e))
         return false;
     put_text(o, "protocol", "groth16");
     put_text(o, "curve", vk.curve->name);
@@ -266,11 +232,11 @@ json_t *inspect_file(const char *path, struct err *e)
     if (kind == FILE_UNKNOWN) {
         err_set(e, ERR_FORMAT,
                 "%s: no file of a kind that Millrace knows (.zkey, .wtns, .r1cs, .ptau, prepared "
-                "circuit, .wasm, JSON)",
+                "circuit, .params, .vk, PCE, r1cs.bin, proofs of 192 bytes, .wasm, JSON)",
                 path);
         return NULL;
     }
-    json_t *o = json_pack("{s:s,s:s}", "kind", kind_tag(kind), "description", file_kind_word(kind));
+    json_t *o = json_pack("{s:s,s:s}", "kind", file_kind_tag(kind), "description", file_kind_word(kind));
     bool fine = true;
     switch (kind) {
     case FILE_ZKEY:
@@ -288,8 +254,19 @@ json_t *inspect_file(const char *path, struct err *e)
     case FILE_PREPARED:
         fine = facts_prepared(path, o, e);
         break;
+    case FILE_PARAMS:
+        fine = facts_params(path, o, e);
+        break;
+    case FILE_PCE:
+    case FILE_FR1C:
+        fine = facts_constraints(path, kind, o, e);
+        break;
+    case FILE_PROOF_BYTES:
+        fine = facts_proof_bytes(path, o, e);
+        break;
     case FILE_VK_JSON:
-        fine = facts_vk(path, o, e);
+    case FILE_VK_BYTES:
+        fine = facts_vk(path, kind, o, e);
         break;
     case FILE_PROOF_JSON:
         fine = facts_proof(path, o, e);

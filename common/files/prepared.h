@@ -35,6 +35,12 @@ enum err_code prepared_write(const char *path, const struct circuit *c, uint8_t 
 enum err_code prepare_zkey(const char *zkey_path, const char *r1cs_path, const char *out_path,
                            uint8_t digest[32], struct pool *pool, struct err *e);
 
+/* From bellperson's .params and the circuit's constraints (a PCE file or an r1cs.bin, which also
+ * gives matrix C), streaming in the same way. Every point is checked, the subgroup too; ERR_MISMATCH
+ * when the two do not belong together: other inputs, variables, domain or densities. */
+enum err_code prepare_params(const char *params_path, const char *r1cs_path, const char *out_path,
+                             uint8_t digest[32], struct pool *pool, struct err *e);
+
 /* --- writing piece by piece (large set-ups, other key formats) ---------------------------------
  */
 

@@ -1,32 +1,32 @@
 #include "assemble.h"
 #include <sodium.h>
+#include <stdio.h>
 #include <string.h>
 
 #ifdef MILLRACE_TEST_RANDOMNESS
 #include <stdlib.h>
+#include "json.h"
 
-/* Reads a decimal number below 2^64 and moves past it and a comma. */
-static bool fixed_scalar(const char **text, fr_t *plain)
+/* Reads a decimal number below r and moves past it and a comma. */
+static bool fixed_scalar(const struct curve *c, const char **text, fr_t *plain)
 {
-    char *end;
-    unsigned long long v = strtoull(*text, &end, 10);
-    if (end == *text)
-        return false;
-    *plain = (fr_t){{v}};
-    *text = *end == ',' ? end + 1 : end;
-    return true;
+    char number[DECIMAL_ROOM];
+    size_t n = strcspn(*text, ",");
+    snprintf(number, sizeof number, "%.*s", (int)n, *text);
+    *text += n + ((*text)[n] == ',');
+    return n < sizeof number && !decimal_to_limbs(number, c->r->limb, 4, plain->limb);
 }
 
 /* TEST BUILD ONLY: r and s from the environment. */
-static bool fixed_blinding(fr_t *r, fr_t *s)
+static bool fixed_blinding(const struct curve *c, fr_t *r, fr_t *s)
 {
     const char *text = getenv("MILLRACE_TEST_RS");
-    return text && fixed_scalar(&text, r) && fixed_scalar(&text, s);
+    return text && fixed_scalar(c, &text, r) && fixed_scalar(c, &text, s);
 }
 #else
-static bool fixed_blinding(fr_t *r, fr_t *s)
+static bool fixed_blinding(const struct curve *c, fr_t *r, fr_t *s)
 {
-    (void)r, (void)s;
+    (void)c, (void)r, (void)s;
     return false;
 }
 #endif
@@ -66,7 +66,7 @@ void groth16_assemble_points(const struct blinding_points *key, const struct gro
     const struct group *g1 = c->g1, *g2 = c->g2;
     INVARIANT(sodium_init() >= 0); /* no random source: no proof */
     fr_t r, s, minus_rs;
-    if (!fixed_blinding(&r, &s)) {
+    if (!fixed_blinding(c, &r, &s)) {
         draw_scalar(c, &r);
         draw_scalar(c, &s);
     }

@@ -1,5 +1,6 @@
 #include "setup.h"
 #include "setup_internal.h"
+#include "bellman_r1cs.h"
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,37 +29,6 @@ static unsigned smallest_domain(uint64_t rows)
     return k;
 }
 
-/* m with n_rows rows: those beyond m's own bind one public each (bind), or are empty. The arrays
- * are owned by *out. */
-static bool extended(const struct matrix *m, uint32_t n_rows, bool bind, struct matrix *out)
-{
-    uint32_t more = n_rows - m->n_rows;
-    uint64_t n = m->n_entries + (bind ? more : 0);
-    uint32_t *row_start = malloc(((size_t)n_rows + 1) * sizeof *row_start);
-    uint32_t *wire = malloc((n ? n : 1) * sizeof *wire);
-    uint8_t *code = calloc(n ? n : 1, m->code_bytes); /* code 0 is the value 1 */
-    fr_t *dictionary = malloc(m->n_dictionary * sizeof *dictionary);
-    *out = *m;
-    out->n_rows = n_rows;
-    out->n_entries = n;
-    out->row_start = row_start;
-    out->wire = wire;
-    out->code = code;
-    out->dictionary = dictionary;
-    if (!row_start || !wire || !code || !dictionary)
-        return false;
-    memcpy(row_start, m->row_start, ((size_t)m->n_rows + 1) * sizeof *row_start);
-    memcpy(wire, m->wire, m->n_entries * sizeof *wire);
-    memcpy(code, m->code, m->n_entries * m->code_bytes);
-    memcpy(dictionary, m->dictionary, m->n_dictionary * sizeof *dictionary);
-    for (uint32_t s = 0; s < more; s++) {
-        if (bind)
-            wire[m->n_entries + s] = s;
-        row_start[m->n_rows + 1 + s] = row_start[m->n_rows + s] + (bind ? 1 : 0);
-    }
-    return true;
-}
-
 struct columns {
     const struct setup *s;
     const fr_t *row;
@@ -74,22 +44,22 @@ static void one_matrix(void *arg, size_t index, unsigned worker)
     setup_column_sums(t->s->curve, m[index], t->row, out[index]);
 }
 
-/* k = (beta a + alpha b + c), of private wires / delta; then all three to plain form. */
+/* k = (beta a + alpha b + c) / (gamma, delta); then all three to plain form. */
 static void finish_range(void *arg, size_t begin, size_t end, unsigned worker)
 {
     (void)worker;
     const struct columns *t = arg;
     const struct setup *s = t->s;
     const struct curve *c = s->curve;
-    fr_t x, inverse;
-    c->fr_inv(&inverse, &s->secret.delta);
+    fr_t x, of_public, of_private;
+    c->fr_inv(&of_public, &s->secret.gamma);
+    c->fr_inv(&of_private, &s->secret.delta);
     for (size_t i = begin; i < end; i++) {
         c->fr_mul(&x, &t->a[i], &s->secret.beta);
         c->fr_add(&t->c[i], &t->c[i], &x);
         c->fr_mul(&x, &t->b[i], &s->secret.alpha);
         c->fr_add(&t->c[i], &t->c[i], &x);
-        if (i > s->n_public)
-            c->fr_mul(&t->c[i], &t->c[i], &inverse);
+        c->fr_mul(&t->c[i], &t->c[i], i > s->n_public ? &of_private : &of_public);
     }
     c->fr_from_mont(t->a + begin, t->a + begin, end - begin);
     c->fr_from_mont(t->b + begin, t->b + begin, end - begin);
@@ -107,14 +77,14 @@ static enum err_code compute(struct setup *s, struct pool *pool, struct err *e)
 {
     const struct curve *c = s->curve;
     size_t n = (size_t)1 << s->domain_log2;
-    uint32_t n_rows = s->system->n_constraints + s->n_public + 1;
-    bool built = extended(&s->system->a, n_rows, true, &s->a) &&
-                 extended(&s->system->b, n_rows, false, &s->b);
+    enum err_code code = r1cs_bind_publics(s->system, &s->a, &s->b, e);
+    if (code)
+        return code;
     s->a_scalar = calloc(s->n_wires, sizeof(fr_t));
     s->b_scalar = calloc(s->n_wires, sizeof(fr_t));
     s->k_scalar = calloc(s->n_wires, sizeof(fr_t));
     s->h_scalar = malloc(n * sizeof(fr_t));
-    if (!built || !s->a_scalar || !s->b_scalar || !s->k_scalar || !s->h_scalar)
+    if (!s->a_scalar || !s->b_scalar || !s->k_scalar || !s->h_scalar)
         return err_set(e, ERR_MEMORY, "no memory for a set-up of %u wires and 2^%u rows",
                        s->n_wires, s->domain_log2);
     /* h_scalar holds the Lagrange basis first. */
@@ -127,6 +97,27 @@ static enum err_code compute(struct setup *s, struct pool *pool, struct err *e)
     pool_range(pool, plain_range, s, n, GRAIN);
     s->n_h = s->options.h_basis == H_MONOMIAL ? n - 1 : n;
     return ERR_OK;
+}
+
+static void choose_secrets(struct setup *s)
+{
+    const struct setup_secrets *given = s->options.secrets;
+    const char *seed = s->options.seed ? s->options.seed : "testkit";
+    const struct curve *c = s->curve;
+    struct trapdoor *t = &s->secret;
+    if (given) {
+        const fr_t plain[5] = {given->tau, given->alpha, given->beta, given->gamma, given->delta};
+        fr_t *const mont[5] = {&t->tau, &t->alpha, &t->beta, &t->gamma, &t->delta};
+        for (size_t i = 0; i < 5; i++)
+            c->fr_to_mont(mont[i], &plain[i], 1);
+        s->options.secrets = NULL; /* borrowed no longer */
+        return;
+    }
+    derive(c, seed, "tau", &t->tau);
+    derive(c, seed, "alpha", &t->alpha);
+    derive(c, seed, "beta", &t->beta);
+    derive(c, seed, "delta", &t->delta);
+    t->gamma = *c->fr_one;
 }
 
 struct setup *setup_new(const struct r1cs *system, const struct setup_options *options,
@@ -155,11 +146,7 @@ struct setup *setup_new(const struct r1cs *system, const struct setup_options *o
         /* snarkjs's smallest domain is 2, for a single row too. */
         .domain_log2 = domain_log2 ? domain_log2 : 1,
     };
-    const char *seed = options->seed ? options->seed : "testkit";
-    derive(c, seed, "tau", &s->secret.tau);
-    derive(c, seed, "alpha", &s->secret.alpha);
-    derive(c, seed, "beta", &s->secret.beta);
-    derive(c, seed, "delta", &s->secret.delta);
+    choose_secrets(s);
     if (compute(s, pool, e))
         setup_free(&s);
     return s;

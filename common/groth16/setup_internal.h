@@ -4,7 +4,7 @@
 #include "setup.h"
 
 struct trapdoor {
-    fr_t tau, alpha, beta, delta; /* mont */
+    fr_t tau, alpha, beta, gamma, delta; /* mont */
 };
 
 struct setup {
@@ -37,5 +37,8 @@ void setup_h_scalars(const struct setup *s, fr_t *out, struct pool *pool);
 
 /* out[wire] += sum over rows of m's value times row[i] (mont). */
 void setup_column_sums(const struct curve *c, const struct matrix *m, const fr_t *row, fr_t *out);
+
+/* k times the generator of g. */
+void setup_multiple(const struct curve *c, const struct group *g, const fr_t *k_mont, point_t *out);
 
 void setup_power(const struct curve *c, fr_t *r, const fr_t *base, uint64_t exponent);

@@ -87,8 +87,7 @@ static enum err_code write_sections(struct sink *k, struct circuit *circuit, str
     return rc;
 }
 
-/* k times the generator */
-static void multiple(const struct curve *c, const struct group *g, const fr_t *k_mont, point_t *out)
+void setup_multiple(const struct curve *c, const struct group *g, const fr_t *k_mont, point_t *out)
 {
     fr_t plain;
     c->fr_from_mont(&plain, k_mont, 1);
@@ -103,14 +102,16 @@ enum err_code setup_write_zkey(const struct setup *s, const char *path, setup_st
     if (s->options.roots != ROOT_SNARKJS || s->options.h_basis != H_ODD_LAGRANGE)
         return err_set(e, ERR_UNSUPPORTED,
                        "%s: a .zkey has snarkjs's roots of unity and H basis, not bellman's", path);
+    if (memcmp(&s->secret.gamma, c->fr_one, sizeof(fr_t)) != 0)
+        return err_set(e, ERR_UNSUPPORTED, "%s: gamma is 1 in every .zkey", path);
     struct zkey_facts facts = {
         .curve = c, .n_wires = s->n_wires, .n_public = s->n_public, .domain_log2 = s->domain_log2};
-    multiple(c, c->g1, &s->secret.alpha, &facts.alpha_g1);
-    multiple(c, c->g1, &s->secret.beta, &facts.beta_g1);
-    multiple(c, c->g2, &s->secret.beta, &facts.beta_g2);
-    multiple(c, c->g2, c->fr_one, &facts.gamma_g2);
-    multiple(c, c->g1, &s->secret.delta, &facts.delta_g1);
-    multiple(c, c->g2, &s->secret.delta, &facts.delta_g2);
+    setup_multiple(c, c->g1, &s->secret.alpha, &facts.alpha_g1);
+    setup_multiple(c, c->g1, &s->secret.beta, &facts.beta_g1);
+    setup_multiple(c, c->g2, &s->secret.beta, &facts.beta_g2);
+    setup_multiple(c, c->g2, &s->secret.gamma, &facts.gamma_g2);
+    setup_multiple(c, c->g1, &s->secret.delta, &facts.delta_g1);
+    setup_multiple(c, c->g2, &s->secret.delta, &facts.delta_g2);
     struct sink k = {.s = s, .pool = pool, .stage = stage, .stage_arg = stage_arg};
     k.zkey = zkey_create(path, &facts, e);
     if (!k.zkey)
@@ -145,12 +146,12 @@ enum err_code setup_write_prepared(const struct setup *s, const char *path, uint
     };
     if (facts.has_c)
         facts.c = s->system->c;
-    multiple(c, c->g1, &s->secret.alpha, &facts.vk.alpha_g1);
-    multiple(c, c->g1, &s->secret.beta, &facts.beta_g1);
-    multiple(c, c->g2, &s->secret.beta, &facts.vk.beta_g2);
-    multiple(c, c->g2, c->fr_one, &facts.vk.gamma_g2);
-    multiple(c, c->g1, &s->secret.delta, &facts.delta_g1);
-    multiple(c, c->g2, &s->secret.delta, &facts.vk.delta_g2);
+    setup_multiple(c, c->g1, &s->secret.alpha, &facts.vk.alpha_g1);
+    setup_multiple(c, c->g1, &s->secret.beta, &facts.beta_g1);
+    setup_multiple(c, c->g2, &s->secret.beta, &facts.vk.beta_g2);
+    setup_multiple(c, c->g2, &s->secret.gamma, &facts.vk.gamma_g2);
+    setup_multiple(c, c->g1, &s->secret.delta, &facts.delta_g1);
+    setup_multiple(c, c->g2, &s->secret.delta, &facts.vk.delta_g2);
     struct sink k = {.s = s, .pool = pool, .stage = stage, .stage_arg = stage_arg};
     k.prepared = prepared_create(path, pool, e);
     if (!k.prepared)

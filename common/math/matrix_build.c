@@ -1,6 +1,6 @@
 /* From entries in any order to compressed rows: an in-place distribution by row (the row counts are
- * needed anyway), a sort by wire within each row, and a hash table for the dictionary. */
-#include "matrix.h"
+ * needed anyway) and a sort by wire within each row. */
+#include "matrix_dictionary.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,69 +63,6 @@ static bool is_zero(const fr_t *x)
     return (x->limb[0] | x->limb[1] | x->limb[2] | x->limb[3]) == 0;
 }
 
-struct dictionary {
-    fr_t *value;
-    uint32_t n, room;
-    uint32_t *slot;   /* code + 1, or 0: free */
-    uint64_t n_slots; /* a power of two, at least twice room */
-};
-
-static uint64_t hash(const fr_t *x)
-{
-    uint64_t h = 0;
-    for (int i = 0; i < 4; i++) {
-        h = (h ^ x->limb[i]) * 0x9e3779b97f4a7c15u;
-        h ^= h >> 29;
-    }
-    return h;
-}
-
-static uint64_t find_slot(const struct dictionary *d, const fr_t *x)
-{
-    uint64_t i = hash(x) & (d->n_slots - 1);
-    while (d->slot[i] && memcmp(&d->value[d->slot[i] - 1], x, sizeof *x) != 0)
-        i = (i + 1) & (d->n_slots - 1);
-    return i;
-}
-
-static bool grow(struct dictionary *d)
-{
-    uint32_t room = d->room ? 2 * d->room : 1024;
-    if (room < d->room)
-        room = UINT32_MAX;
-    fr_t *value = realloc(d->value, room * sizeof *value);
-    if (!value)
-        return false;
-    d->value = value;
-    uint64_t n_slots = 2048;
-    while (n_slots < 2 * (uint64_t)room)
-        n_slots *= 2;
-    uint32_t *slot = calloc(n_slots, sizeof *slot);
-    if (!slot)
-        return false;
-    free(d->slot);
-    d->slot = slot;
-    d->n_slots = n_slots;
-    d->room = room;
-    for (uint32_t i = 0; i < d->n; i++)
-        d->slot[find_slot(d, &d->value[i])] = i + 1;
-    return true;
-}
-
-/* The code of x, added when new; false without memory. */
-static bool code_of(struct dictionary *d, const fr_t *x, uint32_t *code)
-{
-    if (d->n == d->room && !grow(d))
-        return false;
-    uint64_t i = find_slot(d, x);
-    if (!d->slot[i]) {
-        d->value[d->n++] = *x;
-        d->slot[i] = d->n;
-    }
-    *code = d->slot[i] - 1;
-    return true;
-}
-
 /* Sums repeats and drops zeros, row by row; the entries kept come to the front. */
 static uint64_t merge(const struct curve *c, struct matrix_entry *x, uint64_t n)
 {
@@ -149,42 +86,23 @@ static void count_rows(const struct matrix_entry *x, uint64_t n, uint32_t *start
         start[row + 1] += start[row];
 }
 
-static void narrow_codes(uint32_t *code, uint64_t n, uint32_t bytes)
-{
-    if (bytes == 1)
-        for (uint64_t i = 0; i < n; i++)
-            ((uint8_t *)code)[i] = (uint8_t)code[i];
-    if (bytes == 2)
-        for (uint64_t i = 0; i < n; i++)
-            ((uint16_t *)code)[i] = (uint16_t)code[i];
-}
-
 static bool compress(const struct curve *c, const struct matrix_entry *x, struct matrix *m)
 {
     uint64_t n = m->n_entries;
     uint32_t *wire = malloc(n * sizeof *wire + 1), *code = malloc(n * sizeof *code + 1);
-    struct dictionary d = {0};
-    fr_t zero = {{0}}, minus_one;
-    uint32_t unused;
-    c->fr_sub(&minus_one, &zero, c->fr_one);
-    bool ok = wire && code && code_of(&d, c->fr_one, &unused) && code_of(&d, &minus_one, &unused);
+    struct matrix_dictionary d;
+    bool ok = matrix_dictionary_begin(c, &d) && wire && code;
     for (uint64_t i = 0; ok && i < n; i++) {
         wire[i] = x[i].wire;
-        ok = code_of(&d, &x[i].value, &code[i]);
+        ok = matrix_dictionary_code(&d, &x[i].value, &code[i]);
     }
-    free(d.slot);
     m->wire = wire;
-    m->code = code;
-    m->dictionary = d.value;
-    if (!ok)
+    if (!ok) {
+        free(code);
+        matrix_dictionary_free(&d);
         return false;
-    m->n_dictionary = d.n;
-    m->code_bytes = d.n <= 1u << 8 ? 1 : d.n <= 1u << 16 ? 2 : 4;
-    narrow_codes(code, n, m->code_bytes);
-    void *less = realloc(code, n * m->code_bytes + 1);
-    m->code = less ? less : code;
-    less = realloc(d.value, d.n * sizeof *d.value);
-    m->dictionary = less ? less : d.value;
+    }
+    matrix_dictionary_finish(&d, code, m);
     return true;
 }
 
