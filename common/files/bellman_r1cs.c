@@ -19,9 +19,10 @@ enum err_code bellman_r1cs_read(const char *path, struct r1cs *out, struct err *
         return pce_read(path, out, e);
     if (!memcmp(magic, "FR1C", 4))
         return fr1c_read(path, out, e);
-    return err_set(e, ERR_FORMAT,
-                   "%s: header: offset 0: expected the magic \"PCE\\x02\" of a PCE file or \"FR1C\" "
-                   "of an r1cs.bin, found %02x %02x %02x %02x",
-                   path, (unsigned char)magic[0], (unsigned char)magic[1],
-                   (unsigned char)magic[2], (unsigned char)magic[3]);
+    return err_set(
+        e, ERR_FORMAT,
+        "%s: header: offset 0: expected the magic \"PCE\\x02\" of a PCE file or \"FR1C\" "
+        "of an r1cs.bin, found %02x %02x %02x %02x",
+        path, (unsigned char)magic[0], (unsigned char)magic[1], (unsigned char)magic[2],
+        (unsigned char)magic[3]);
 }

@@ -29,8 +29,8 @@ struct bytefile *bytefile_open_fd(int fd, const char *name, const char *kind, st
     if (fstat(fd, &st) != 0)
         code = err_set(e, ERR_IO, "%s: cannot stat: %s", name, strerror(errno));
     else if (!S_ISREG(st.st_mode) && !S_ISBLK(st.st_mode))
-        code = err_set(e, ERR_IO, "%s: is not a regular file; a %s is read in any order", name,
-                       kind);
+        code =
+            err_set(e, ERR_IO, "%s: is not a regular file; a %s is read in any order", name, kind);
     else
         f->size = (uint64_t)st.st_size;
     if (code)

@@ -63,7 +63,9 @@ static enum err_code check_rows(const struct bytefile *f, const struct csr_place
             (i == n_rows && start[i] != p->n_entries))
             return bytefile_error(f, what, p->rows_at + 4ull * i, ERR_FORMAT, e,
                                   "row %" PRIu32 ": expected %s%" PRIu64 ", found %" PRIu32, i,
-                                  i == n_rows ? "" : i ? "at least " : "",
+                                  i == n_rows ? ""
+                                  : i         ? "at least "
+                                              : "",
                                   i == n_rows ? p->n_entries : least, start[i]);
     }
     return ERR_OK;
@@ -108,9 +110,8 @@ enum err_code csr_read_shape(const struct bytefile *f, const struct csr_counts *
                              const struct csr_place *p, struct matrix *m, struct err *e)
 {
     uint32_t *start = NULL, *wire = NULL;
-    *m = (struct matrix){.n_rows = k->n_rows,
-                         .n_wires = k->n_inputs + k->n_aux,
-                         .n_entries = p->n_entries};
+    *m = (struct matrix){
+        .n_rows = k->n_rows, .n_wires = k->n_inputs + k->n_aux, .n_entries = p->n_entries};
     enum err_code code = read_array(f, p->rows_at, (uint64_t)k->n_rows + 1, &start, e);
     m->row_start = start;
     if (!code)
@@ -125,8 +126,7 @@ enum err_code csr_read_shape(const struct bytefile *f, const struct csr_counts *
 static bool binds(const struct matrix *m, uint32_t row, uint32_t input, bool is_a)
 {
     uint32_t at = m->row_start[row], n = m->row_start[row + 1] - at;
-    return is_a ? n == 1 && m->wire[at] == input &&
-                      matrix_value(m, at) == &m->dictionary[0] /* 1 */
+    return is_a ? n == 1 && m->wire[at] == input && matrix_value(m, at) == &m->dictionary[0] /* 1 */
                 : n == 0;
 }
 
@@ -147,7 +147,7 @@ enum err_code csr_unbind(const struct bytefile *f, const struct csr_counts *k, s
                                "%s: rows of %c: row %" PRIu32
                                ": expected the row that binds input %" PRIu32 " (A: 1 at the "
                                "input, nothing in B and C)",
-                               bytefile_name(f), "ABC"[m], r->n_constraints + i, i);
+                               bytefile_name(f), "ABC"[m], r -> n_constraints + i, i);
     for (int m = 0; m < 3; m++)
         drop_rows(all[m], r->n_constraints);
     return ERR_OK;

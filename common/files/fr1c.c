@@ -69,10 +69,8 @@ static enum err_code find_places(struct fr1c *x, struct err *e)
         code = read_u32(x->f, csr_part("rows", "ABC"[m]), at, &n, e);
         if (!code)
             code = bytefile_expect(x->f, csr_part("rows", "ABC"[m]), at + 4, rows + 8ull * n, e);
-        x->place[m] = (struct csr_place){.name = "ABC"[m],
-                                         .rows_at = at + 4,
-                                         .columns_at = at + 4 + rows,
-                                         .n_entries = n};
+        x->place[m] = (struct csr_place){
+            .name = "ABC"[m], .rows_at = at + 4, .columns_at = at + 4 + rows, .n_entries = n};
         x->codes_at[m] = x->place[m].columns_at + 4ull * n;
         at = x->codes_at[m] + 4ull * n;
     }
@@ -87,13 +85,11 @@ static enum err_code read_coefficients(struct fr1c *x, struct err *e)
     if (!x->coefficient)
         return err_set(e, ERR_MEMORY, "%s: no memory for %" PRIu32 " coefficients",
                        bytefile_name(x->f), x->n_coefficients);
-    enum err_code code =
-        bytefile_read(x->f, at, x->coefficient, 32ull * x->n_coefficients, e);
+    enum err_code code = bytefile_read(x->f, at, x->coefficient, 32ull * x->n_coefficients, e);
     for (uint32_t i = 0; i < x->n_coefficients && !code; i++) {
         if (curve_bls12_381.fr_first_unreduced(&x->coefficient[i], 1) == 0)
             code = bytefile_error(x->f, "coefficients", at + 32ull * i, ERR_VALUE, e,
-                                  "coefficient %" PRIu32
-                                  " is not below the scalar field's modulus",
+                                  "coefficient %" PRIu32 " is not below the scalar field's modulus",
                                   i);
         else if (!memcmp(&x->coefficient[i], &zero, sizeof zero))
             code = bytefile_error(x->f, "coefficients", at + 32ull * i, ERR_VALUE, e,
@@ -113,7 +109,8 @@ static enum err_code read_codes(const struct fr1c *x, int m, struct matrix *out,
     uint32_t *known = calloc((size_t)x->n_coefficients + 1, sizeof *known); /* code + 1 */
     struct matrix_dictionary d;
     bool memory = matrix_dictionary_begin(&curve_bls12_381, &d) && code && known;
-    enum err_code rc = memory ? bytefile_read(x->f, x->codes_at[m], code, n * sizeof *code, e) : ERR_OK;
+    enum err_code rc =
+        memory ? bytefile_read(x->f, x->codes_at[m], code, n * sizeof *code, e) : ERR_OK;
     for (uint64_t i = 0; memory && !rc && i < n; i++) {
         uint32_t which = code[i];
         if (which >= x->n_coefficients) {

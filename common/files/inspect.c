@@ -236,7 +236,8 @@ json_t *inspect_file(const char *path, struct err *e)
                 path);
         return NULL;
     }
-    json_t *o = json_pack("{s:s,s:s}", "kind", file_kind_tag(kind), "description", file_kind_word(kind));
+    json_t *o =
+        json_pack("{s:s,s:s}", "kind", file_kind_tag(kind), "description", file_kind_word(kind));
     bool fine = true;
     switch (kind) {
     case FILE_ZKEY:

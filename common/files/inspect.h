@@ -23,7 +23,8 @@ enum file_kind {
     FILE_OTHER_JSON, /* an input.json, most likely */
 };
 
-/* By the first bytes (of a file without a magic: by what they must be), and for JSON by the members. ERR_IO when it cannot be read. */
+/* By the first bytes (of a file without a magic: by what they must be), and for JSON by the
+ * members. ERR_IO when it cannot be read. */
 enum err_code file_kind_of(const char *path, enum file_kind *out, struct err *e);
 const char *file_kind_word(enum file_kind k); /* "proving key (.zkey)" ... */
 const char *file_kind_tag(enum file_kind k);  /* "zkey" ... */

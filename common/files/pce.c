@@ -49,8 +49,7 @@ static enum err_code read_header(struct pce *x, struct err *e)
     if (h.reserved)
         return bytefile_error(x->f, "header", 28, ERR_FORMAT, e, "expected 0, found %" PRIu32,
                               h.reserved);
-    x->counts =
-        (struct csr_counts){.n_inputs = h.n_inputs, .n_aux = h.n_aux, .n_rows = h.n_rows};
+    x->counts = (struct csr_counts){.n_inputs = h.n_inputs, .n_aux = h.n_aux, .n_rows = h.n_rows};
     x->n_terms = (uint64_t)h.n_terms[1] << 32 | h.n_terms[0];
     return ERR_OK;
 }
@@ -306,7 +305,8 @@ static enum err_code put_matrix(struct file_writer *w, const struct matrix *m, u
     uint64_t rows = (uint64_t)n_rows + 1;
     uint32_t *start = malloc(rows * sizeof *start);
     fr_t *piece = malloc(VALUES_A_PIECE * sizeof *piece);
-    enum err_code code = start && piece ? ERR_OK : err_set(e, ERR_MEMORY, "no memory for %u rows", n_rows);
+    enum err_code code =
+        start && piece ? ERR_OK : err_set(e, ERR_MEMORY, "no memory for %u rows", n_rows);
     for (uint64_t i = 0; i < rows && !code; i++)
         start[i] = m->row_start[i < m->n_rows ? i : m->n_rows];
     if (!code)

@@ -36,8 +36,9 @@ enum err_code prepare_zkey(const char *zkey_path, const char *r1cs_path, const c
                            uint8_t digest[32], struct pool *pool, struct err *e);
 
 /* From bellperson's .params and the circuit's constraints (a PCE file or an r1cs.bin, which also
- * gives matrix C), streaming in the same way. Every point is checked, the subgroup too; ERR_MISMATCH
- * when the two do not belong together: other inputs, variables, domain or densities. */
+ * gives matrix C), streaming in the same way. Every point is checked, the subgroup too;
+ * ERR_MISMATCH when the two do not belong together: other inputs, variables, domain or densities.
+ */
 enum err_code prepare_params(const char *params_path, const char *r1cs_path, const char *out_path,
                              uint8_t digest[32], struct pool *pool, struct err *e);
 

@@ -6,8 +6,8 @@
 
 enum { PROOF_BYTES = 192, PROOF_BYTES_MAX_PARTITIONS = 4096 };
 
-/* NULL when fine, else what is wrong, and in *at where in the 192 bytes: flags, coordinate, no point
- * with this x, infinity, subgroup. */
+/* NULL when fine, else what is wrong, and in *at where in the 192 bytes: flags, coordinate, no
+ * point with this x, infinity, subgroup. */
 const char *proof_from_bytes(const uint8_t bytes[PROOF_BYTES], struct proof *out, size_t *at);
 /* ERR_UNSUPPORTED when the proof is not on BLS12-381. */
 enum err_code proof_to_bytes(const struct proof *p, uint8_t bytes[PROOF_BYTES], struct err *e);

@@ -145,6 +145,11 @@ enum err_code local_prove(const struct local_job *job, struct local_proof *out, 
     enum err_code rc = file_kind_of(job->key_path, &kind, e);
     if (rc)
         return rc;
+    if (kind == FILE_PARAMS)
+        return err_set(e, ERR_USAGE,
+                       "%s: a .params holds no matrices: make a prepared circuit of it with "
+                       "`millrace prepare` first",
+                       job->key_path);
     run.witness = wtns_open(job->witness_path, e);
     if (!run.witness)
         return e->code;

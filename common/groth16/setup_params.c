@@ -94,8 +94,8 @@ enum err_code setup_write_params(const struct setup *s, const char *path, setup_
     struct params_facts facts = {0};
     key_points(s, &facts);
     for (int i = 0; i < STAGES; i++)
-        facts.n[i] = lists[i].dense ? count_non_zero(lists[i].scalars, lists[i].n)
-                                    : (uint32_t)lists[i].n;
+        facts.n[i] =
+            lists[i].dense ? count_non_zero(lists[i].scalars, lists[i].n) : (uint32_t)lists[i].n;
     struct sink k = {.s = s,
                      .pool = pool,
                      .scalars = malloc(PIECE_POINTS * sizeof(fr_t)),

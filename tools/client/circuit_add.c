@@ -9,7 +9,8 @@
 #include "build.h"
 #include "connection.h"
 #include "file.h"
-#include "prepared.h"
+#include "params.h"
+#include "prepare.h"
 #include "store.h"
 
 /* The file's name without folder and ending, cut to what an alias may have. */
@@ -39,7 +40,9 @@ static enum err_code prepare(struct millrace *m, const struct millrace_circuit *
         pool_free(&pool);
         return err_set(e, ERR_USAGE, "%s: the path is too long", m->in.dir);
     }
-    enum err_code rc = prepare_zkey(c->key, c->r1cs, beside, digest, pool, e);
+    const struct key_files files = {
+        .key = c->key, .is_params = c->is_params, .constraints = c->r1cs, .digests = c->digests};
+    enum err_code rc = prepare_key(&files, beside, digest, pool, e);
     pool_free(&pool);
     if (rc)
         return rc;
@@ -76,7 +79,10 @@ int millrace_circuit_add(struct millrace *m, const struct millrace_circuit *c, c
     uint8_t digest[DIGEST_BYTES];
     if (!c->key)
         return client_error(out, ERR_USAGE, "no key named");
-    if (!store_find_source(m->in.dir_fd, c->key, c->r1cs, digest) && prepare(m, c, digest, &e))
+    bool known = store_find_source(m->in.dir_fd, c->key, c->r1cs, digest);
+    if (known && c->digests && params_check_digest(c->key, c->digests, &e))
+        return client_fail(out, &e);
+    if (!known && prepare(m, c, digest, &e))
         return client_fail(out, &e);
     if (c->program && add_program(m, c, digest, &e))
         return client_fail(out, &e);

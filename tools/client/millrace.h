@@ -62,14 +62,17 @@ const char *millrace_dir(const struct millrace *m); /* absolute path */
 
 /* --- circuits -------------------------------------------------------------------------------- */
 
-/* Prepares a snarkjs .zkey (with the .r1cs when not NULL, so that the first failing constraint of
- * a bad witness can be named) into the instance's store, in this process and on all cores, and
- * tells the desk. A key that was added before, by what stat says of the file, is not read again.
+/* Prepares a key into the instance's store, in this process and on all cores, and tells the desk:
+ * a snarkjs .zkey, with its .r1cs when not NULL, so that the first failing constraint of a bad
+ * witness can be named; or a .params of bellperson, with the circuit's PCE file or r1cs.bin in
+ * `r1cs` and, when `digests` names a parameters.json, only if its digest is the one there. A key
+ * that was added before, by what stat says of the files, is not read again (a digest is).
  * program: the circuit's witness program (.wasm of circom, or an executable built from circom's C++
  * output), or NULL. alias: a friendly name, or NULL for the file's name without its ending.
  * digest_hex (65 bytes, may be NULL) gets the circuit's name. */
 struct millrace_circuit {
-    const char *key, *r1cs, *program, *alias;
+    const char *key, *r1cs, *digests, *program, *alias;
+    int is_params;    /* read the key as a .params, whatever it looks like */
     int urgent;       /* room is reserved for this circuit */
     unsigned threads; /* 0: all */
 };
@@ -119,6 +122,10 @@ const char *millrace_result_public(const struct millrace_result *r);
 /* Writes both files (beside, then renamed; both or none). */
 int millrace_result_write(const struct millrace_result *r, const char *proof_path,
                           const char *public_path, struct millrace_error *e);
+/* The same, with the proofs as bellperson writes them: 192 bytes a partition, in partition order.
+ * MILLRACE_UNSUPPORTED for a circuit that is not on BLS12-381. */
+int millrace_result_write_bytes(const struct millrace_result *r, const char *proof_path,
+                                const char *public_path, struct millrace_error *e);
 void millrace_result_free(struct millrace_result **r);
 
 /* --- what goes on ---------------------------------------------------------------------------- */

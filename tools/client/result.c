@@ -5,6 +5,7 @@
 #include <string.h>
 #include "file.h"
 #include "json.h"
+#include "proof_bytes.h"
 
 struct part {
     bool has_proof;
@@ -131,30 +132,60 @@ const char *millrace_result_public(const struct millrace_result *r)
     return r->public_text;
 }
 
-static struct file_writer *begin(const char *path, const char *text, struct err *e)
+static struct file_writer *begin(const char *path, const void *data, size_t n, struct err *e)
 {
     struct file_writer *w = file_writer_open(path, 0644, e);
-    if (w && (file_writer_write(w, text, strlen(text), e) || file_writer_write(w, "\n", 1, e)))
+    if (w && file_writer_write(w, data, n, e))
         file_writer_abort(&w);
     return w;
+}
+
+static struct file_writer *begin_text(const char *path, const char *text, struct err *e)
+{
+    struct file_writer *w = begin(path, text, strlen(text), e);
+    if (w && file_writer_write(w, "\n", 1, e))
+        file_writer_abort(&w);
+    return w;
+}
+
+/* Both are complete beside their targets before the first is renamed. */
+static int put_in_place(struct file_writer *proof, struct file_writer *publics, struct err *e,
+                        struct millrace_error *out)
+{
+    if (proof && publics && file_writer_commit(&publics, e) == ERR_OK)
+        file_writer_commit(&proof, e);
+    file_writer_abort(&publics);
+    file_writer_abort(&proof);
+    if (e->code && out) {
+        out->code = (int)e->code;
+        snprintf(out->text, sizeof out->text, "%s", e->text);
+    }
+    return (int)e->code;
 }
 
 int millrace_result_write(const struct millrace_result *r, const char *proof_path,
                           const char *public_path, struct millrace_error *out)
 {
     struct err e = {0};
-    struct file_writer *proof = begin(proof_path, r->proof_text, &e);
-    struct file_writer *publics = proof ? begin(public_path, r->public_text, &e) : NULL;
-    /* Both are complete beside their targets before the first is renamed. */
-    if (publics && file_writer_commit(&publics, &e) == ERR_OK)
-        file_writer_commit(&proof, &e);
-    file_writer_abort(&publics);
-    file_writer_abort(&proof);
-    if (e.code && out) {
-        out->code = (int)e.code;
-        snprintf(out->text, sizeof out->text, "%s", e.text);
-    }
-    return (int)e.code;
+    struct file_writer *proof = begin_text(proof_path, r->proof_text, &e);
+    struct file_writer *publics = proof ? begin_text(public_path, r->public_text, &e) : NULL;
+    return put_in_place(proof, publics, &e, out);
+}
+
+int millrace_result_write_bytes(const struct millrace_result *r, const char *proof_path,
+                                const char *public_path, struct millrace_error *out)
+{
+    struct err e = {0};
+    uint8_t *bytes = malloc((size_t)r->n * PROOF_BYTES + 1);
+    if (!bytes)
+        err_set(&e, ERR_MEMORY, "no memory for %u proofs", r->n);
+    for (uint32_t i = 0; i < r->n && !e.code; i++)
+        proof_to_bytes(&r->part[i].proof, bytes + (size_t)i * PROOF_BYTES, &e);
+    struct file_writer *proof =
+        e.code ? NULL : begin(proof_path, bytes, (size_t)r->n * PROOF_BYTES, &e);
+    struct file_writer *publics = proof ? begin_text(public_path, r->public_text, &e) : NULL;
+    free(bytes);
+    return put_in_place(proof, publics, &e, out);
 }
 
 void millrace_result_free(struct millrace_result **r)

@@ -4,11 +4,14 @@
 struct args {
     const char *dir;
     double timeout;
+    bool bytes;
 };
 static const struct option options[] = {
     {"dir", 'd', OPTION_TEXT, "DIR", offsetof(struct args, dir), "the instance's directory"},
     {"timeout", 't', OPTION_SECONDS, "TIME", offsetof(struct args, timeout),
      "give up after so long with exit code 15; the job goes on"},
+    {"bytes", 0, OPTION_FLAG, NULL, offsetof(struct args, bytes),
+     "write the proofs as bellperson does: 192 bytes a partition (BLS12-381)"},
     {0}};
 static const struct args defaults = {.timeout = -1};
 
@@ -28,7 +31,8 @@ static enum err_code run(const struct invocation *in, struct err *e)
         millrace_await(m, job, timeout_ms, pipeline_progress, (void *)(uintptr_t)in, &r, &why);
     pipeline_progress_end(in);
     if (!failed)
-        failed = millrace_result_write(r, in->operand[1], in->operand[2], &why);
+        failed = (a->bytes ? millrace_result_write_bytes
+                           : millrace_result_write)(r, in->operand[1], in->operand[2], &why);
     if (!failed && in->json)
         printf("{\"job\": %llu, \"partitions\": %zu}\n", (unsigned long long)job,
                millrace_result_partitions(r));
@@ -40,7 +44,7 @@ static enum err_code run(const struct invocation *in, struct err *e)
 const struct command command_await = {
     .name = "await",
     .summary = "wait for a job and write its verified proof",
-    .operands = "JOB PROOF.json PUBLIC.json",
+    .operands = "JOB PROOF PUBLIC.json",
     .text = "Exit code 0 only with a verified proof, written beside and renamed. A job of several\n"
             "partitions gives an array of proofs, in partition order. When the job failed, the\n"
             "reason is printed and the exit code says of what kind it is (12 cancelled, 13\n"

@@ -2,11 +2,13 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include "key_options.h"
 #include "pipeline.h"
 #include "table.h"
 
 struct add_args {
-    const char *dir, *alias, *r1cs, *program;
+    const char *dir, *alias, *program;
+    struct key_options files;
     bool urgent;
     uint64_t threads;
 };
@@ -14,8 +16,8 @@ static const struct option add_options[] = {
     {"dir", 'd', OPTION_TEXT, "DIR", offsetof(struct add_args, dir), "the instance's directory"},
     {"alias", 'a', OPTION_TEXT, "NAME", offsetof(struct add_args, alias),
      "a friendly name (the file's name without its ending)"},
-    {"r1cs", 0, OPTION_TEXT, "FILE", offsetof(struct add_args, r1cs),
-     "the .r1cs it was made from: a bad witness is then named by its first failing constraint"},
+    KEY_OPTION_PARAMS(struct add_args),
+    KEY_OPTIONS_REST(struct add_args),
     {"program", 0, OPTION_TEXT, "FILE", offsetof(struct add_args, program),
      "its witness program: circom's .wasm, or an executable built from circom's C++ output"},
     {"urgent", 0, OPTION_FLAG, NULL, offsetof(struct add_args, urgent),
@@ -27,12 +29,19 @@ static const struct option add_options[] = {
 static enum err_code run_add(const struct invocation *in, struct err *e)
 {
     const struct add_args *a = in->args;
+    struct key_files files;
+    enum err_code rc = key_options_files(&a->files, in->n_operands ? in->operand[0] : NULL,
+                                         "circuit add", &files, e);
+    if (rc)
+        return rc;
     struct millrace_error why;
     struct millrace *m = millrace_open(a->dir, &why);
     if (!m)
         return pipeline_error(e, &why);
-    struct millrace_circuit c = {.key = in->operand[0],
-                                 .r1cs = a->r1cs,
+    struct millrace_circuit c = {.key = files.key,
+                                 .r1cs = files.constraints,
+                                 .digests = files.digests,
+                                 .is_params = files.is_params,
                                  .program = a->program,
                                  .alias = a->alias,
                                  .urgent = a->urgent,
@@ -111,14 +120,15 @@ static enum err_code run_list(const struct invocation *in, struct err *e)
 static const struct command add = {
     .name = "add",
     .summary = "check a key, prepare it into the store, and name it",
-    .operands = "KEY.zkey",
+    .operands = "[KEY]",
     .text =
+        "KEY is a snarkjs .zkey, or bellperson's .params, which needs its constraints (--pce or\n"
+        "--r1cs) too.\n"
         "Every point of the key is checked (on its curve, in the subgroup) and the key is laid\n"
         "out as the daemons map it. Prints the circuit's digest. A key that was added before\n"
         "and has not changed since is recognised without reading it.",
     .options = add_options,
     .args_bytes = sizeof(struct add_args),
-    .min_operands = 1,
     .max_operands = 1,
     .run = run_add,
 };

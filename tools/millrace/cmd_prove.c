@@ -4,8 +4,9 @@
 #include "prove_local.h"
 
 struct args {
-    bool local, one_line;
-    const char *r1cs, *dir, *input, *program, *alias;
+    bool local, one_line, bytes;
+    struct key_options files;
+    const char *dir, *input, *program, *alias;
     uint64_t threads, priority;
     double limit;
 };
@@ -26,8 +27,9 @@ static const struct option options[] = {
      "0 is served first, 255 last (100)"},
     {"limit", 0, OPTION_SECONDS, "TIME", offsetof(struct args, limit),
      "give up as deadline-exceeded after so long"},
-    {"r1cs", 0, OPTION_TEXT, "FILE", offsetof(struct args, r1cs),
-     "check the witness first and name the constraint that fails"},
+    KEY_OPTIONS_REST(struct args),
+    {"bytes", 0, OPTION_FLAG, NULL, offsetof(struct args, bytes),
+     "write PROOF as bellperson does, in 192 bytes (BLS12-381)"},
     {"threads", 't', OPTION_COUNT, "N", offsetof(struct args, threads),
      "use N threads (default: one per CPU)"},
     {"one-line", 0, OPTION_FLAG, NULL, offsetof(struct args, one_line),
@@ -42,7 +44,7 @@ static enum err_code run_pipeline(const struct invocation *in, struct err *e)
     const struct pipeline_prove p = {
         .dir = args->dir,
         .key = in->operand[0],
-        .r1cs = args->r1cs,
+        .files = args->files,
         .alias = args->alias,
         .witness = args->input ? NULL : in->operand[1],
         .input = args->input,
@@ -52,6 +54,7 @@ static enum err_code run_pipeline(const struct invocation *in, struct err *e)
         .priority = (unsigned)args->priority,
         .threads = (unsigned)args->threads,
         .limit_ms = (uint64_t)(args->limit * 1000.0),
+        .bytes = args->bytes,
     };
     return pipeline_prove(in, &p, e);
 }
@@ -63,6 +66,12 @@ static enum err_code check_usage(const struct invocation *in, struct err *e)
         return err_set(e, ERR_USAGE, "prove: --threads: at most 4096");
     if (args->priority > 255)
         return err_set(e, ERR_USAGE, "prove: --priority: 0 (first) to 255 (last)");
+    if (args->bytes && args->one_line)
+        return err_set(e, ERR_USAGE, "prove: --bytes is no JSON: --one-line has no meaning there");
+    if (args->local && (args->files.pce || args->files.digests))
+        return err_set(e, ERR_USAGE,
+                       "prove: --local: give --pce and --digests to `millrace prepare`, and its "
+                       "result as KEY");
     if (args->local && (args->input || args->program || args->dir))
         return err_set(e, ERR_USAGE,
                        "prove: --local takes a WITNESS.wtns, and none of --dir, "
@@ -86,7 +95,8 @@ static enum err_code run(const struct invocation *in, struct err *e)
         .witness = in->operand[1],
         .proof = in->operand[2],
         .publics = in->operand[3],
-        .r1cs = args->r1cs,
+        .r1cs = args->files.r1cs,
+        .bytes = args->bytes,
         .threads = (unsigned)args->threads,
         .form = args->one_line ? JSON_ONE_LINE : JSON_SNARKJS,
     };
@@ -96,10 +106,11 @@ static enum err_code run(const struct invocation *in, struct err *e)
 const struct command command_prove = {
     .name = "prove",
     .summary = "make a proof, verify it, and write it with its public values",
-    .operands = "KEY [WITNESS.wtns] PROOF.json PUBLIC.json",
+    .operands = "KEY [WITNESS.wtns] PROOF PUBLIC.json",
     .text =
-        "KEY is a snarkjs .zkey, which is added to the instance when it is new, or the alias or\n"
-        "digest of a circuit that was added; with --local, a .zkey or a file that `millrace\n"
+        "KEY is a snarkjs .zkey or bellperson's .params with its constraints (--pce or --r1cs),\n"
+        "which is added to the instance when it is new, or the alias or digest of a circuit that\n"
+        "was added; with --local, a .zkey or a file that `millrace\n"
         "prepare` made. With --input, WITNESS is left out. Both results are written beside\n"
         "their targets and renamed once the proof has been verified against the key: there\n"
         "are two good files or none.",

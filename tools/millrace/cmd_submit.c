@@ -3,7 +3,8 @@
 #include "pipeline.h"
 
 struct args {
-    const char *dir, *id, *client, *r1cs, *program, *alias;
+    const char *dir, *id, *client, *program, *alias;
+    struct key_options files;
     uint64_t priority;
     double limit;
     bool urgent, is_volatile, input, each;
@@ -27,8 +28,7 @@ static const struct option options[] = {
      "the inputs are input.json files for the circuit's witness program"},
     {"each", 0, OPTION_FLAG, NULL, offsetof(struct args, each),
      "make each input a job of its own instead of a partition of one"},
-    {"r1cs", 0, OPTION_TEXT, "FILE", offsetof(struct args, r1cs),
-     "the circuit's .r1cs, if it is new: a bad witness is then named by its constraint"},
+    KEY_OPTIONS_REST(struct args),
     {"program", 0, OPTION_TEXT, "FILE", offsetof(struct args, program),
      "the circuit's witness program, if it is new"},
     {"alias", 0, OPTION_TEXT, "NAME", offsetof(struct args, alias),
@@ -80,7 +80,7 @@ static enum err_code run(const struct invocation *in, struct err *e)
     if (!m)
         return pipeline_error(e, &why);
     char circuit[65];
-    enum err_code rc = pipeline_circuit(m, in->operand[0], a->r1cs, a->program, a->alias, 0,
+    enum err_code rc = pipeline_circuit(m, in->operand[0], &a->files, a->program, a->alias, 0,
                                         command_shows_progress(in), circuit, e);
     if (!rc && !a->each)
         rc = submit_one(m, a, circuit, in->operand + 1, n, a->id, in, e);
@@ -97,8 +97,9 @@ const struct command command_submit = {
     .name = "submit",
     .summary = "hand a job to the instance and print its number",
     .operands = "KEY WITNESS [WITNESS...]",
-    .text = "KEY is a .zkey file (added to the instance when it is new), or the alias or digest\n"
-            "of a circuit that was added. Each WITNESS is one partition of the job, in order;\n"
+    .text = "KEY is a .zkey or a .params file (added to the instance when it is new), or the\n"
+            "alias or digest of a circuit that was added. Each WITNESS is one partition of the "
+            "job, in order;\n"
             "with --each, each is a job of its own (and with --id, the request ids are ID/0,\n"
             "ID/1, ...). The number is printed once the job is in the ledger: from then on it\n"
             "survives every crash. See also: await, show, cancel.",

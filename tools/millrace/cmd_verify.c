@@ -17,10 +17,14 @@ static enum err_code run(const struct invocation *in, struct err *e)
 const struct command command_verify = {
     .name = "verify",
     .summary = "verify a proof",
-    .operands = "VK.json PUBLIC.json PROOF.json",
-    .text = "Exit code 0 when the proof is valid, 1 when it is not; the files' own faults have\n"
-            "other codes (millrace --help). Checked: coordinates and public values below their\n"
-            "moduli, points on the curve and in the subgroup of order r, the pairing equation.",
+    .operands = "VK PUBLIC.json PROOF",
+    .text =
+        "VK is snarkjs's verification_key.json, bellperson's .vk or its .params; PROOF is JSON or\n"
+        "192 bytes a partition, and may hold the proofs of several partitions: PUBLIC is then a\n"
+        "list of lists, as `millrace await` writes it.\n"
+        "Exit code 0 when the proof is valid, 1 when it is not; the files' own faults have\n"
+        "other codes (millrace --help). Checked: coordinates and public values below their\n"
+        "moduli, points on the curve and in the subgroup of order r, the pairing equation.",
     .min_operands = 3,
     .max_operands = 3,
     .run = run,

@@ -5,6 +5,7 @@
     X(prove)                                                                                       \
     X(verify)                                                                                      \
     X(inspect)                                                                                     \
+    X(convert)                                                                                     \
     X(prepare)                                                                                     \
     X(up)                                                                                          \
     X(down)                                                                                        \

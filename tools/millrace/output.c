@@ -1,5 +1,6 @@
 #include "output.h"
 #include "file.h"
+#include "proof_bytes.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -25,6 +26,18 @@ static struct file_writer *written(const char *path, json_t *value, enum json_fo
     return w;
 }
 
+/* The same, with a proof in 192 bytes. */
+static struct file_writer *written_bytes(const char *path, const struct proof *proof, struct err *e)
+{
+    uint8_t bytes[PROOF_BYTES];
+    if (proof_to_bytes(proof, bytes, e))
+        return NULL;
+    struct file_writer *w = file_writer_open(path, RESULT_MODE, e);
+    if (w && file_writer_write(w, bytes, sizeof bytes, e))
+        file_writer_abort(&w);
+    return w;
+}
+
 static bool exists(const char *path)
 {
     struct stat st;
@@ -33,10 +46,11 @@ static bool exists(const char *path)
 
 enum err_code write_proof_files(const char *proof_path, const struct proof *proof,
                                 const char *public_path, const fr_t *publics, size_t n_public,
-                                enum json_form form, struct err *e)
+                                enum json_form form, bool bytes, struct err *e)
 {
     bool was_there = exists(proof_path);
-    struct file_writer *p = written(proof_path, proof_to_json(proof, form), form, e);
+    struct file_writer *p = bytes ? written_bytes(proof_path, proof, e)
+                                  : written(proof_path, proof_to_json(proof, form), form, e);
     if (!p)
         return e->code;
     struct file_writer *q = written(public_path, public_to_json(publics, n_public), form, e);

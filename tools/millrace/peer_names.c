@@ -25,7 +25,7 @@ static enum err_code prove_to_files(char **path, struct err *e)
     if (rc)
         return rc;
     rc = write_proof_files(path[2], &proof.proof, path[3], proof.publics, proof.n_public,
-                           JSON_ONE_LINE, e);
+                           JSON_ONE_LINE, false, e);
     local_proof_free(&proof);
     return rc;
 }

@@ -37,17 +37,24 @@ void pipeline_progress_end(const struct invocation *in)
         fprintf(stderr, "\r\033[K");
 }
 
-enum err_code pipeline_circuit(struct millrace *m, const char *key, const char *r1cs,
+enum err_code pipeline_circuit(struct millrace *m, const char *key, const struct key_options *files,
                                const char *program, const char *alias, unsigned threads, bool say,
                                char *digest, struct err *e)
 {
     struct millrace_error why;
-    if (!r1cs && !program && !alias && access(key, F_OK) != 0 && !strchr(key, '/')) {
+    struct key_files f;
+    if (key_options_files(files, key, "KEY", &f, e))
+        return e->code;
+    if (!f.constraints && !program && !alias && access(key, F_OK) != 0 && !strchr(key, '/')) {
         snprintf(digest, 65, "%s", key); /* a name: the desk knows it or says that it does not */
         return ERR_OK;
     }
-    struct millrace_circuit c = {
-        .key = key, .r1cs = r1cs, .program = program, .alias = alias, .threads = threads};
+    struct millrace_circuit c = {.key = key,
+                                 .r1cs = f.constraints,
+                                 .digests = f.digests,
+                                 .program = program,
+                                 .alias = alias,
+                                 .threads = threads};
     if (say)
         fprintf(stderr, "\radding %s\033[K", key);
     int rc = millrace_circuit_add(m, &c, digest, &why);
@@ -68,7 +75,7 @@ enum err_code pipeline_prove(const struct invocation *in, const struct pipeline_
         return pipeline_error(e, &why);
     }
     char digest[65];
-    enum err_code rc = pipeline_circuit(m, p->key, p->r1cs, p->program, p->alias, p->threads,
+    enum err_code rc = pipeline_circuit(m, p->key, &p->files, p->program, p->alias, p->threads,
                                         command_shows_progress(in), digest, e);
     const char *input = p->witness ? p->witness : p->input;
     struct millrace_job job = {
@@ -89,7 +96,8 @@ enum err_code pipeline_prove(const struct invocation *in, const struct pipeline_
         if (failed)
             rc = pipeline_error(e, &why);
     }
-    if (!rc && millrace_result_write(r, p->proof, p->publics, &why))
+    if (!rc && (p->bytes ? millrace_result_write_bytes : millrace_result_write)(r, p->proof,
+                                                                                p->publics, &why))
         rc = pipeline_error(e, &why);
     if (!rc && in->json)
         printf("{\"job\": %llu, \"proof\": \"written\"}\n", (unsigned long long)id);

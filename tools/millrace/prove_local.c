@@ -78,7 +78,7 @@ enum err_code prove_local(const struct invocation *in, const struct prove_local 
         return rc;
     mark(&stages, "writing");
     rc = write_proof_files(p->proof, &proof.proof, p->publics, proof.publics, proof.n_public,
-                           p->form, e);
+                           p->form, p->bytes, e);
     if (!rc && in->json)
         rc = print_json(
             json_pack("{s:s,s:s,s:s,s:I,s:f,s:o}", "proof", p->proof, "public", p->publics, "curve",

@@ -8,6 +8,7 @@ struct prove_local {
     const char *r1cs; /* may be NULL */
     unsigned threads; /* 0: one per CPU */
     enum json_form form;
+    bool bytes; /* the proof as 192 bytes, not JSON */
 };
 
 /* Shows progress where the invocation allows; with --json prints the result and what each stage
