@@ -1,4 +1,5 @@
 #include "generate.h"
+#include "generate_rows.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,44 +7,7 @@ enum {
     NEAR_WIRES = 1024,
     MAX_ROW = 64,       /* entries of a row of A or B */
     N_INPUTS = 8,       /* private full-size inputs to start from */
-    N_VALUES = 32,      /* dictionary: 1, -1, then others */
     OTHER_PERCENT = 10, /* of the entries have a value other than +-1 */
-};
-
-/* splitmix64 (S. Vigna, public domain algorithm): a fixed sequence on every machine. */
-static uint64_t draw(uint64_t *state)
-{
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-static uint32_t below(uint64_t *state, uint32_t n)
-{
-    return (uint32_t)(((draw(state) >> 32) * n) >> 32);
-}
-
-static double share(uint64_t *state)
-{
-    return (double)(draw(state) >> 11) * 0x1p-53;
-}
-
-/* One matrix as it grows row by row. */
-struct grower {
-    struct matrix m;
-    uint32_t *row_start, *wire;
-    uint8_t *code;
-    size_t room;
-    /* A matrix's dictionary holds the values in the order of their first use, as matrix_build gives
-     * it, so that a matrix and its copy read back from a file are equal byte for byte. */
-    uint8_t own_code[N_VALUES]; /* of a value of the generator's dictionary; 0: not yet used */
-    fr_t *dictionary;
-};
-
-struct entry {
-    uint32_t wire;
-    uint8_t code;
 };
 
 struct generator {
@@ -61,60 +25,6 @@ struct generator {
     uint32_t next_output; /* publics not yet given a constraint stand at the front */
 };
 
-static bool grower_new(struct grower *g, const struct generate_options *o, const fr_t *dictionary,
-                       double per_row)
-{
-    g->room = (size_t)(per_row * o->n_constraints) + MAX_ROW + 16;
-    g->row_start = malloc(((size_t)o->n_constraints + 1) * sizeof *g->row_start);
-    g->wire = malloc(g->room * sizeof *g->wire);
-    g->code = malloc(g->room);
-    g->dictionary = malloc(N_VALUES * sizeof *g->dictionary);
-    g->m = (struct matrix){.row_start = g->row_start,
-                           .wire = g->wire,
-                           .code = g->code,
-                           .dictionary = g->dictionary,
-                           .n_dictionary = 2,
-                           .code_bytes = 1};
-    if (!g->row_start || !g->wire || !g->code || !g->dictionary)
-        return false;
-    memcpy(g->dictionary, dictionary, 2 * sizeof *dictionary);
-    g->row_start[0] = 0;
-    return true;
-}
-
-static uint8_t own_code(struct grower *g, const fr_t *dictionary, uint8_t code)
-{
-    if (code >= 2 && !g->own_code[code]) {
-        g->own_code[code] = (uint8_t)g->m.n_dictionary;
-        g->dictionary[g->m.n_dictionary++] = dictionary[code];
-    }
-    return code < 2 ? code : g->own_code[code];
-}
-
-/* Appends a row; false: no memory. Entries come in ascending wire order, each wire once. */
-static bool grower_row(struct grower *g, const fr_t *dictionary, const struct entry *row, size_t n)
-{
-    if (g->m.n_entries + n > g->room) {
-        size_t room = g->room + g->room / 2 + n;
-        uint32_t *wire = realloc(g->wire, room * sizeof *wire);
-        if (wire)
-            g->m.wire = g->wire = wire;
-        uint8_t *code = realloc(g->code, room);
-        if (code)
-            g->m.code = g->code = code;
-        if (!wire || !code)
-            return false;
-        g->room = room;
-    }
-    for (size_t i = 0; i < n; i++) {
-        g->wire[g->m.n_entries + i] = row[i].wire;
-        g->code[g->m.n_entries + i] = own_code(g, dictionary, row[i].code);
-    }
-    g->m.n_entries += n;
-    g->row_start[++g->m.n_rows] = (uint32_t)g->m.n_entries;
-    return true;
-}
-
 static void random_scalar(struct generator *g, fr_t *mont)
 {
     uint8_t bytes[64];
@@ -124,19 +34,6 @@ static void random_scalar(struct generator *g, fr_t *mont)
     }
     g->c->fr_reduce_512(mont, bytes);
     g->c->fr_to_mont(mont, mont, 1);
-}
-
-/* Inserts into an ascending row; a wire that is there already is left as it is. */
-static size_t insert(struct entry *row, size_t n, struct entry x)
-{
-    size_t at = n;
-    while (at > 0 && row[at - 1].wire > x.wire)
-        at--;
-    if (at > 0 && row[at - 1].wire == x.wire)
-        return n;
-    memmove(row + at + 1, row + at, (n - at) * sizeof *row);
-    row[at] = x;
-    return n + 1;
 }
 
 /* A wire whose value is known: publics get theirs late, so the front is left out but for wire 0. */
@@ -170,7 +67,7 @@ static size_t random_row(struct generator *g, struct entry *row)
             x.code = (uint8_t)(2 + below(&g->random, N_VALUES - 2));
         else
             x.code = (uint8_t)(draw(&g->random) & 1);
-        n = insert(row, n, x);
+        n = row_insert(row, n, x);
     }
     return n;
 }
@@ -227,8 +124,8 @@ static bool bit_constraint(struct generator *g)
         struct entry a = {x, kind == XOR ? 2 : 0}, b = {y, 0}, c[3] = {{z, kind == XOR ? 1 : 0}};
         size_t n_c = 1;
         if (kind == XOR) {
-            n_c = insert(c, n_c, (struct entry){x, 0});
-            n_c = insert(c, n_c, (struct entry){y, 0});
+            n_c = row_insert(c, n_c, (struct entry){x, 0});
+            n_c = row_insert(c, n_c, (struct entry){y, 0});
         }
         if (!grower_row(&g->a, g->dictionary, &a, 1) || !grower_row(&g->b, g->dictionary, &b, 1) ||
             !grower_row(&g->k, g->dictionary, c, n_c))
@@ -314,9 +211,10 @@ enum err_code generate_circuit(const struct generate_options *o, struct r1cs *ou
     g.bits = malloc(most * sizeof *g.bits);
     g.full = malloc(most * sizeof *g.full);
     fill_dictionary(&g);
-    bool made = g.w && g.bits && g.full && grower_new(&g.a, o, g.dictionary, per_row) &&
-                grower_new(&g.b, o, g.dictionary, per_row) &&
-                grower_new(&g.k, o, g.dictionary, 1 + 2 * o->bits / 3) && build(&g);
+    bool made = g.w && g.bits && g.full &&
+                grower_new(&g.a, o->n_constraints, g.dictionary, per_row) &&
+                grower_new(&g.b, o->n_constraints, g.dictionary, per_row) &&
+                grower_new(&g.k, o->n_constraints, g.dictionary, 1 + 2 * o->bits / 3) && build(&g);
     free(g.bits);
     free(g.full);
     if (!made) {

@@ -72,6 +72,23 @@ static enum err_code add_program(struct millrace *m, const struct millrace_circu
     return store_set_program(m->in.dir_fd, digest, info.path, e);
 }
 
+static enum err_code check_publics(struct millrace *m, const struct millrace_circuit *c,
+                                   const uint8_t digest[DIGEST_BYTES], struct err *e)
+{
+    char path[PATH_MAX], name[STORE_NAME_MAX];
+    if (snprintf(path, sizeof path, "%s/%s", m->in.dir, store_circuit_name(digest, name)) >=
+        (int)sizeof path)
+        return err_set(e, ERR_USAGE, "%s: the path is too long", m->in.dir);
+    struct circuit *map = circuit_map(path, e);
+    if (!map)
+        return e->code;
+    uint32_t n = map->n_public;
+    circuit_free(&map);
+    return n == c->publics ? ERR_OK
+                           : err_set(e, ERR_MISMATCH, "%s: has %u public values, expected %u",
+                                     c->key, n, c->publics);
+}
+
 int millrace_circuit_add(struct millrace *m, const struct millrace_circuit *c, char *digest_hex,
                          struct millrace_error *out)
 {
@@ -83,6 +100,8 @@ int millrace_circuit_add(struct millrace *m, const struct millrace_circuit *c, c
     if (known && c->digests && params_check_digest(c->key, c->digests, &e))
         return client_fail(out, &e);
     if (!known && prepare(m, c, digest, &e))
+        return client_fail(out, &e);
+    if (c->has_publics && check_publics(m, c, digest, &e))
         return client_fail(out, &e);
     if (c->program && add_program(m, c, digest, &e))
         return client_fail(out, &e);

@@ -75,6 +75,8 @@ struct millrace_circuit {
     int is_params;    /* read the key as a .params, whatever it looks like */
     int urgent;       /* room is reserved for this circuit */
     unsigned threads; /* 0: all */
+    int has_publics;  /* a key with another number of public values than this is refused: */
+    uint32_t publics;
 };
 int millrace_circuit_add(struct millrace *m, const struct millrace_circuit *c, char *digest_hex,
                          struct millrace_error *e);

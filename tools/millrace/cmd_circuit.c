@@ -2,12 +2,12 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include "job_shape.h"
 #include "key_options.h"
-#include "pipeline.h"
 #include "table.h"
 
 struct add_args {
-    const char *dir, *alias, *program;
+    const char *dir, *alias, *program, *shape;
     struct key_options files;
     bool urgent;
     uint64_t threads;
@@ -22,6 +22,8 @@ static const struct option add_options[] = {
      "its witness program: circom's .wasm, or an executable built from circom's C++ output"},
     {"urgent", 0, OPTION_FLAG, NULL, offsetof(struct add_args, urgent),
      "keep room reserved for jobs of this circuit"},
+    {"shape", 0, OPTION_TEXT, "NAME", offsetof(struct add_args, shape),
+     "what its jobs look like (circuit shapes): the publics are checked, urgent as it says"},
     {"threads", 'j', OPTION_COUNT, "N", offsetof(struct add_args, threads),
      "use N threads to prepare it (all)"},
     {0}};
@@ -46,6 +48,16 @@ static enum err_code run_add(const struct invocation *in, struct err *e)
                                  .alias = a->alias,
                                  .urgent = a->urgent,
                                  .threads = (unsigned)a->threads};
+    struct shape shape;
+    if (a->shape && job_shape(m, a->shape, &shape, e)) {
+        millrace_close(&m);
+        return e->code;
+    }
+    if (a->shape) {
+        c.urgent = c.urgent || shape.urgent;
+        c.has_publics = shape.publics != SHAPE_ANY_PUBLICS;
+        c.publics = c.has_publics ? (uint32_t)shape.publics : 0;
+    }
     char digest[65];
     if (command_shows_progress(in))
         fprintf(stderr, "\rchecking and preparing %s\033[K", c.key);
@@ -170,12 +182,12 @@ static const struct command evict = {
     .max_operands = 64,
     .run = run_evict,
 };
-static const struct command *const subcommands[] = {&add,     &list,  &remove_command,
-                                                    &preload, &evict, NULL};
+static const struct command *const subcommands[] = {
+    &add, &list, &remove_command, &preload, &evict, &circuit_shapes, NULL};
 
 const struct command command_circuit = {
     .name = "circuit",
-    .summary = "the instance's circuits: add, list, remove, preload, evict",
+    .summary = "the instance's circuits: add, list, remove, preload, evict, shapes",
     .operands = "",
     .subcommands = subcommands,
 };

@@ -1,9 +1,9 @@
 /* submit: a job for the instance; prints its number alone. */
 #include <string.h>
-#include "pipeline.h"
+#include "job_shape.h"
 
 struct args {
-    const char *dir, *id, *client, *program, *alias;
+    const char *dir, *id, *client, *program, *alias, *shape;
     struct key_options files;
     uint64_t priority;
     double limit;
@@ -22,6 +22,9 @@ static const struct option options[] = {
      "end the job as deadline-exceeded after so long"},
     {"urgent", 0, OPTION_FLAG, NULL, offsetof(struct args, urgent),
      "of the urgent class, which has room reserved"},
+    {"shape", 0, OPTION_TEXT, "NAME", offsetof(struct args, shape),
+     "the job is of this shape (circuit shapes): partitions and publics are checked, urgent\n"
+     "and the limit are as it says"},
     {"volatile", 0, OPTION_FLAG, NULL, offsetof(struct args, is_volatile),
      "do not keep its inputs through a crash"},
     {"input", 0, OPTION_FLAG, NULL, offsetof(struct args, input),
@@ -38,9 +41,12 @@ static const struct args defaults = {.priority = 100};
 
 static enum err_code submit_one(struct millrace *m, const struct args *a, const char *circuit,
                                 const char *const *inputs, size_t n, const char *request,
-                                const struct invocation *in, struct err *e)
+                                const struct shape *shape, const struct invocation *in,
+                                struct err *e)
 {
     struct millrace_error why;
+    if (a->shape && job_shape_check(m, shape, circuit, n, e))
+        return e->code;
     struct millrace_job job = {
         .circuit = circuit,
         .inputs = inputs,
@@ -50,9 +56,11 @@ static enum err_code submit_one(struct millrace *m, const struct args *a, const 
         .client = a->client,
         .priority = (unsigned)a->priority,
         .limit_ms = (uint64_t)(a->limit * 1000.0),
-        .urgent = a->urgent,
+        .urgent = a->urgent || shape->urgent,
         .is_volatile = a->is_volatile,
     };
+    if (job.limit_ms == 0)
+        job.limit_ms = shape->limit_ns / 1000000;
     uint64_t id;
     int existed;
     if (millrace_submit(m, &job, &id, &existed, &why))
@@ -80,14 +88,18 @@ static enum err_code run(const struct invocation *in, struct err *e)
     if (!m)
         return pipeline_error(e, &why);
     char circuit[65];
-    enum err_code rc = pipeline_circuit(m, in->operand[0], &a->files, a->program, a->alias, 0,
-                                        command_shows_progress(in), circuit, e);
+    struct shape shape = {0};
+    enum err_code rc = a->shape ? job_shape(m, a->shape, &shape, e) : ERR_OK;
+    if (!rc)
+        rc = pipeline_circuit(m, in->operand[0], &a->files, a->program, a->alias, 0,
+                              command_shows_progress(in), circuit, e);
     if (!rc && !a->each)
-        rc = submit_one(m, a, circuit, in->operand + 1, n, a->id, in, e);
+        rc = submit_one(m, a, circuit, in->operand + 1, n, a->id, &shape, in, e);
     for (size_t i = 0; a->each && i < n && !rc; i++) {
         char request[64];
         snprintf(request, sizeof request, "%.50s/%zu", a->id ? a->id : "", i);
-        rc = submit_one(m, a, circuit, in->operand + 1 + i, 1, a->id ? request : NULL, in, e);
+        rc = submit_one(m, a, circuit, in->operand + 1 + i, 1, a->id ? request : NULL, &shape, in,
+                        e);
     }
     millrace_close(&m);
     return rc;

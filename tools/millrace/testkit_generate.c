@@ -1,5 +1,6 @@
 /* millrace testkit generate: a satisfiable circuit of a given kind, with witness and key. */
 #include "generate.h"
+#include "generate_shape.h"
 #include "json.h"
 #include "output.h"
 #include "prepared.h"
@@ -13,7 +14,7 @@
 #include <sys/stat.h>
 
 struct args {
-    const char *curve, *out, *seed, *form;
+    const char *curve, *out, *seed, *form, *shape, *scale;
     uint64_t log2, constraints, publics, number, threads;
     double density, ones;
     bool bellman, with_c, no_r1cs;
@@ -33,6 +34,10 @@ static const struct option options[] = {
      "mean entries of a row of A and of B (default 2)"},
     {"ones", 0, OPTION_SHARE, "SHARE", offsetof(struct args, ones),
      "share of the witness that is 0 or 1 (default 50%)"},
+    {"shape", 0, OPTION_TEXT, "NAME", offsetof(struct args, shape),
+     "with the statistics of a shape (circuit shapes) instead of the four above; needs --scale"},
+    {"scale", 0, OPTION_TEXT, "2^K", offsetof(struct args, scale),
+     "the domain that the shape is scaled to, 2^10 to 2^28"},
     {"number", 0, OPTION_COUNT, "N", offsetof(struct args, number),
      "another circuit of the same kind (default 1)"},
     {"seed", 0, OPTION_TEXT, "TEXT", offsetof(struct args, seed),
@@ -87,6 +92,66 @@ static enum err_code circuit_options(const struct args *a, struct generate_optio
         .seed = a->number,
     };
     return ERR_OK;
+}
+
+static enum err_code shape_options(const struct args *a, struct shape *shape, unsigned *log2,
+                                   struct err *e)
+{
+    char *end;
+    const char *digits = a->scale && strncmp(a->scale, "2^", 2) == 0 ? a->scale + 2 : a->scale;
+    if (a->log2 || a->constraints)
+        return err_set(e, ERR_USAGE, "testkit generate: --shape takes --scale alone");
+    if (!digits || digits[0] < '0' || digits[0] > '9')
+        return err_set(e, ERR_USAGE, "testkit generate: --shape needs --scale 2^K");
+    unsigned long k = strtoul(digits, &end, 10);
+    if (*end || k > 28)
+        return err_set(e, ERR_USAGE, "testkit generate: --scale \"%s\": expected 2^10 to 2^28",
+                       a->scale);
+    *log2 = (unsigned)k;
+    return shape_load(shape, a->shape, getenv("MILLRACE_DIR"), e);
+}
+
+/* A circuit of a shape; says how well it has its statistics. */
+static enum err_code make_shape(const struct invocation *in, struct r1cs *system, fr_t **witness,
+                                struct err *e)
+{
+    const struct args *a = in->args;
+    struct shape shape;
+    struct shape_statistics want, have;
+    unsigned log2 = 0;
+    if (shape_options(a, &shape, &log2, e) || shape_scale(&shape, log2, &want, e) ||
+        generate_shape(&shape, log2, a->number, system, witness, e))
+        return e->code;
+    if (shape_measure(system, *witness, &have, e)) {
+        r1cs_free(system);
+        free(*witness);
+        return e->code;
+    }
+    const struct {
+        const char *what;
+        uint64_t have, want;
+    } lines[] = {{"non-zeros of A", have.nonzeros_a, want.nonzeros_a},
+                 {"non-zeros of B", have.nonzeros_b, want.nonzeros_b},
+                 {"non-zeros of C", have.nonzeros_c, want.nonzeros_c},
+                 {"wires dense in A", have.dense_a, want.dense_a},
+                 {"wires dense in B", have.dense_b, want.dense_b},
+                 {"zeros and ones, ppm", have.zeros_and_ones_ppm, want.zeros_and_ones_ppm}};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines && !in->json && !in->quiet; i++)
+        printf("%s: %llu (%s at this scale: %llu)\n", lines[i].what,
+               (unsigned long long)lines[i].have, shape.name, (unsigned long long)lines[i].want);
+    return ERR_OK;
+}
+
+static enum err_code make_circuit(const struct invocation *in, struct r1cs *system, fr_t **witness,
+                                  struct err *e)
+{
+    struct generate_options o;
+    const struct args *a = in->args;
+    if (a->shape)
+        return make_shape(in, system, witness, e);
+    if (circuit_options(a, &o, e))
+        return e->code;
+    return generate_circuit(&o, system, witness, e);
 }
 
 /* vk.json, out of the key that was written. */
@@ -197,17 +262,14 @@ static enum err_code check_args(const struct args *a, struct err *e)
 static enum err_code run(const struct invocation *in, struct err *e)
 {
     const struct args *a = in->args;
-    struct generate_options o;
     enum err_code rc = check_args(a, e);
-    if (!rc)
-        rc = circuit_options(a, &o, e);
     if (rc)
         return rc;
     if (mkdir(a->out, 0777) != 0 && errno != EEXIST)
         return err_set(e, ERR_IO, "%s: cannot be made: %s", a->out, strerror(errno));
     struct r1cs system;
     fr_t *witness;
-    rc = generate_circuit(&o, &system, &witness, e);
+    rc = make_circuit(in, &system, &witness, e);
     if (rc)
         return rc;
     struct pool *pool = pool_new((unsigned)a->threads, NULL, e);
