@@ -8,6 +8,7 @@
 #include "grant.h"
 #include "jobs.h"
 #include "log.h"
+#include "outage.h"
 #include "peers.h"
 
 #define REASON_PATIENCE_NS UINT64_C(2000000000) /* for the supervisor's EXITED */
@@ -158,6 +159,7 @@ void death_of(struct desk *d, struct peer *p)
     p->died_ns = d->now_ns;
     d->has_dead = true;
     stat_add(d->stats, STAT_DEATHS, 1);
+    outage_begin(d, p);
     if (p->pidfd >= 0) {
         lanes_unwatch(d->lanes, p->pidfd);
         close(p->pidfd);

@@ -14,13 +14,15 @@
 #include "jobs.h"
 #include "log.h"
 #include "notify.h"
+#include "outage.h"
 #include "peers.h"
 #include "recover.h"
 #include "report.h"
 
 enum { MESSAGES_A_TURN = 256, REPLIES_A_TURN = 512, PRUNE_A_TURN = 256 };
-#define SCAN_NS   UINT64_C(100000000)
-#define SECOND_NS UINT64_C(1000000000)
+#define SCAN_NS      UINT64_C(100000000)
+#define SECOND_NS    UINT64_C(1000000000)
+#define LONG_TURN_NS UINT64_C(1000000)
 
 /* ---- draining ---- */
 
@@ -82,16 +84,18 @@ static void drain_turn(struct desk *d)
 
 /* ---- hearing ---- */
 
-static void hear_peers(struct desk *d)
+static unsigned hear_peers(struct desk *d)
 {
     static struct incoming in;
-    for (unsigned i = 0; i < MESSAGES_A_TURN && lane_receive(d->peer_lane, &in); i++) {
+    unsigned i;
+    for (i = 0; i < MESSAGES_A_TURN && lane_receive(d->peer_lane, &in); i++) {
         if (peers_message(d, &in))
             continue;
         struct flight *f = flight_of_message(d, &in.m);
         if (f)
             flight_look(f, true);
     }
+    return i;
 }
 
 static void hear_ping(struct desk *d, const char *route, const struct msg_ping *m)
@@ -121,10 +125,11 @@ static void hear_scale(struct desk *d, const char *route, const struct msg_scale
     answer_refused(d, route, m->tag, &e);
 }
 
-static void hear_clients(struct desk *d)
+static unsigned hear_clients(struct desk *d)
 {
     static struct incoming in;
-    for (unsigned i = 0; i < MESSAGES_A_TURN && lane_receive(d->client_lane, &in); i++) {
+    unsigned i;
+    for (i = 0; i < MESSAGES_A_TURN && lane_receive(d->client_lane, &in); i++) {
         const char *route = in.peer;
         switch (in.m.kind) {
         case MSG_SUBMIT:
@@ -173,6 +178,7 @@ static void hear_clients(struct desk *d)
             break; /* the lane hands over only what the table allows */
         }
     }
+    return i;
 }
 
 static void hear_signal(struct desk *d)
@@ -245,6 +251,7 @@ static void pass_time(struct desk *d)
     if (d->now_ns >= d->next_scan_ns) {
         flights_scan(d);
         death_tick(d);
+        outage_turn(d);
         jobs_deadlines(d);
         d->grant_due = true;
         d->next_scan_ns = d->now_ns + SCAN_NS;
@@ -279,18 +286,26 @@ static bool is_over(const struct desk *d)
     return d->stopping && d->n_flights == 0 && !d->sendings;
 }
 
+/* A long turn keeps everybody waiting: it is told, a short one is not. */
+static void note_turn(struct desk *d, unsigned heard)
+{
+    uint64_t end = span_now_ns();
+    if (end - d->now_ns > LONG_TURN_NS)
+        span_write(d->spans, SPAN_DESK_TURN, SPAN_NOBODY, d->now_ns, end, heard);
+}
+
 void desk_serve(struct desk *d)
 {
     notify_ready();
     log_info("ready", NULL, "dir=%s nodes=%u finishers=%" PRIu64, d->instance.dir, d->n_nodes,
              d->set.finishers);
+    outage_of_predecessor(d);
     d->grant_due = true;
     while (!is_over(d)) {
         int wait_ms = d->grant_due ? 0 : d->sendings ? 1 : 100;
         lanes_wait(d->lanes, wait_ms);
         d->now_ns = span_now_ns();
-        hear_peers(d);
-        hear_clients(d);
+        unsigned heard = hear_peers(d) + hear_clients(d);
         take_back(d);
         pass_time(d);
         grant_turn(d);
@@ -300,6 +315,7 @@ void desk_serve(struct desk *d)
         stat_set(d->stats, STAT_IN_FLIGHT, d->n_flights);
         stat_set(d->stats, STAT_QUEUED, d->n_waiting);
         stat_heartbeat(d->stats);
+        note_turn(d, heard);
     }
     log_info("drained", NULL, "waiting=%" PRIu64, d->n_waiting);
 }

@@ -16,8 +16,10 @@
 #include "flight.h"
 #include "jobs.h"
 #include "log.h"
+#include "outage.h"
 #include "peers.h"
 #include "recover.h"
+#include "timing.h"
 
 static enum err_code read_settings(struct desk *d, struct err *e)
 {
@@ -151,6 +153,8 @@ void desk_close(struct desk **dp)
     workers_free(&d->sweepers);
     workers_free(&d->trimmer);
     finisher_free(&d->finisher);
+    timing_flush(d);
+    outages_free(d);
     answers_free(d);
     lanes_free(&d->lanes);
     span_ring_close(&d->spans);

@@ -111,6 +111,7 @@ static void finish_batch(const struct finisher_thread *t, struct finish *const *
     for (size_t i = 0; i < n; i++) {
         struct finish *item = batch[i];
         item->batch = (uint32_t)m;
+        item->check_ns = begin;
         item->checked_ns = end;
         item->who.outcome = (uint16_t)item->verdict.code;
         span_write(t->ring, SPAN_DESK_WAIT, &item->who, item->proved_ns, item->began_ns, 0);

@@ -10,6 +10,7 @@
 #include "log.h"
 #include "peers.h"
 #include "settle.h"
+#include "timing.h"
 
 /* What the desk's thread copies and wipes itself; more goes to a worker. */
 #define INLINE_WIPE_BYTES    (UINT64_C(128) << 10)
@@ -284,7 +285,8 @@ void flight_launch(struct flight *f)
     spool_name(j->spool, f->index, t.spool);
     INVARIANT(lease_grant(a, f->row, &t, f->synthd->id, &f->ref));
     f->seen = LEASE_GRANTED;
-    f->granted_ns = d->now_ns;
+    struct span_who who = flight_who(f);
+    span_write(d->spans, SPAN_ATTEMPT, &who, f->attempt_ns, span_now_ns(), 0);
     f->part->state = PART_FLYING;
     if (log_enabled(LOG_LEVEL_DEBUG)) {
         char id[24];
@@ -314,8 +316,12 @@ void flight_abort(struct flight *f)
 void flight_settle(struct flight *f)
 {
     struct arena *a = &f->desk->nodes[f->node].arena;
+    struct fin_begin begin;
+    timing_before_settle(f, &begin);
     INVARIANT(lease_settle(a, f->ref));
     row_back(f, true);
+    timing_settled(f, &begin);
+    settle_trim(f->desk);
 }
 
 void flight_orphan(struct flight *f, enum lease_cancel why)
@@ -366,11 +372,6 @@ void flight_look(struct flight *f, bool rung)
         return;
     if (!rung)
         stat_add(d->stats, STAT_RESCANS_HELPED, 1);
-    if (f->seen == LEASE_GRANTED) {
-        struct span_who who = flight_who(f);
-        uint64_t claimed = atomic_load(&lease_row(a, f->row)->at_ns[LEASE_FILLING]);
-        span_write(d->spans, SPAN_GRANT, &who, f->granted_ns, claimed, 0);
-    }
     f->seen = v.state;
     flight_count_as(f, v.state);
     switch (v.state) {

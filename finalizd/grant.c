@@ -8,6 +8,7 @@
 #include "peers.h"
 
 enum { GRANTS_A_TURN = 64, CANDIDATES = 16 };
+#define WAIT_PIECE_NS UINT64_C(250000000)
 
 static unsigned queue_of(const struct peer *gpud)
 {
@@ -189,7 +190,8 @@ static void note_wait(struct job *j, uint64_t now, enum verdict v)
     enum span_kind kind = v == NO_ROOM     ? SPAN_ROOM_WAIT
                           : v == NO_SYNTHD ? SPAN_SYNTHD_WAIT
                                            : SPAN_QUEUE_WAIT;
-    if (j->wait_kind == (int)kind)
+    /* In pieces, so that a reader sees a wait while it lasts. */
+    if (v != PLACED && j->wait_kind == (int)kind && now - j->wait_since_ns < WAIT_PIECE_NS)
         return;
     struct partition *p = job_next_waiting(j);
     struct span_who who = {
@@ -232,6 +234,7 @@ static void grant(struct desk *d, struct partition *p, const struct place *at)
     }
     if (d->kept_for == j)
         d->kept_for = NULL;
+    f->attempt_ns = d->now_ns;
     ledger_attempt(d->ledger, j->id, p->index, p->attempts, attempt_committed, f);
 }
 

@@ -6,6 +6,7 @@
 #include "circuits.h"
 #include "death.h"
 #include "log.h"
+#include "outage.h"
 
 enum { LATE_HEARTBEATS = 5 }; /* so many periods without a word are reported */
 
@@ -132,6 +133,7 @@ static void ready(struct desk *d, struct peer *p, const struct msg_ready *r)
     p->nodes = r->nodes;
     p->ready = true;
     d->grant_due = true;
+    outage_end(d, &p->actor);
     log_info("peer-ready", NULL, "actor=%s nodes=%llx register_ns=%llu", p->route,
              (unsigned long long)r->nodes, (unsigned long long)r->register_ns);
 }
@@ -149,7 +151,7 @@ static void heartbeat(struct desk *d, struct peer *p, const struct msg_heartbeat
 static void bye(struct desk *d, struct peer *p, const struct msg_bye *b)
 {
     p->ready = false;
-    p->innocent = true;
+    p->innocent = p->said_bye = true;
     log_info("peer-leaves", NULL, "actor=%s reason=%s", p->route, b->reason);
     d->grant_due = true;
 }

@@ -99,7 +99,6 @@ static void adopt_row(struct desk *d, unsigned node, uint32_t index)
     f->urgent = row->flags & LEASE_URGENT;
     f->evaluate_gpu = row->flags & LEASE_EVALUATE_GPU;
     f->extent_gone = !held;
-    f->granted_ns = atomic_load(&row->at_ns[LEASE_GRANTED]);
     f->seen = LEASE_GRANTED;
     if (p) {
         p->state = PART_FLYING;

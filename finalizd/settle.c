@@ -8,6 +8,7 @@
 #include "jobs.h"
 #include "log.h"
 #include "suspicion.h"
+#include "timing.h"
 
 /* An attempt that failed for no fault of its input (a lost device, no memory) is made again; so
  * many in all, then the job ends with the last reason. */
@@ -51,14 +52,16 @@ static void run_trim(struct work *w)
 static void trimmed(struct work *w)
 {
     struct desk *d = (struct desk *)((char *)w - offsetof(struct desk, trim));
-    span_write(d->spans, SPAN_MALLOC_TRIM, SPAN_NOBODY, d->trim_began_ns, d->trim_ended_ns, 0);
+    span_write(d->spans, SPAN_MALLOC_TRIM, SPAN_NOBODY, d->trim_began_ns, d->trim_ended_ns,
+               d->n_lines);
+    timing_trimmed(d, d->trim_ended_ns - d->trim_began_ns);
     stat_add(d->stats, STAT_MALLOC_TRIMS, 1);
     d->trim_queued = false;
 }
 
 /* After each partition when configured, on a thread that does nothing else; requests that come
  * while one runs are one. */
-static void trim_if_configured(struct desk *d)
+void settle_trim(struct desk *d)
 {
     if (!d->trimmer || d->trim_queued)
         return;
@@ -68,34 +71,14 @@ static void trim_if_configured(struct desk *d)
     workers_put(d->trimmer, &d->trim);
 }
 
-static void log_timing(const struct flight *f, uint64_t committed_ns, uint64_t settled_ns)
-{
-    char id[24];
-    const struct finish *x = &f->finish;
-    if (!log_enabled(LOG_LEVEL_INFO))
-        return;
-    log_info("FIN_TIMING", LOG_OF(job_text(f->job, id), f->index),
-             "attempt=%u outcome=%s desk_wait_us=%llu result_us=%llu pairing_us=%llu batch=%u "
-             "commit_us=%llu settle_us=%llu total_us=%llu",
-             f->attempt, err_word(x->verdict.code),
-             (unsigned long long)(x->began_ns - x->proved_ns) / 1000,
-             (unsigned long long)(x->formed_ns - x->began_ns) / 1000,
-             (unsigned long long)(x->checked_ns - x->formed_ns) / 1000, x->batch,
-             (unsigned long long)(committed_ns - x->checked_ns) / 1000,
-             (unsigned long long)(settled_ns - committed_ns) / 1000,
-             (unsigned long long)(settled_ns - x->proved_ns) / 1000);
-}
-
 /* The verdict is in the ledger: now the lease may go. */
 static void committed(void *arg, const struct ledger_reply *r)
 {
     struct flight *f = arg;
     struct desk *d = f->desk;
     struct partition *p = f->part;
-    struct span_who who = flight_who(f);
-    uint64_t now = span_now_ns();
     f->committing = false;
-    span_write(d->spans, SPAN_COMMIT, &who, f->finish.checked_ns, now, 1);
+    f->committed_ns = span_now_ns();
     if (p) {
         struct job *j = p->job;
         p->state = PART_DONE;
@@ -106,10 +89,6 @@ static void committed(void *arg, const struct ledger_reply *r)
         spool_wipe(d, j->spool, p->index, 1);
     }
     flight_settle(f);
-    uint64_t end = span_now_ns();
-    span_write(d->spans, SPAN_SETTLE, &who, now, end, 0);
-    log_timing(f, now, end);
-    trim_if_configured(d);
 }
 
 static void accept_proof(struct flight *f)
@@ -153,15 +132,14 @@ static void finished(struct finish *item)
         accept_proof(f);
         return;
     }
-    uint64_t now = span_now_ns();
     struct partition *p = f->part;
+    f->failed = item->verdict.code;
     if (item->verdict.code == ERR_REJECTED) {
         stat_add(d->stats, STAT_PARTITIONS_REJECTED, 1);
         suspicion_rejected(f, item->verdict.text);
     } else {
         settle_retry(p, f, item->verdict.code, item->verdict.text);
     }
-    log_timing(f, now, span_now_ns());
 }
 
 /* ---- failed ---- */
@@ -174,6 +152,7 @@ void settle_retry(struct partition *p, struct flight *f, enum err_code code, con
              "attempt=%u code=%s reason=%s", p->attempts, err_word(code), reason);
     stat_add(j->desk->stats, STAT_PARTITIONS_RETRIED, 1);
     bool again = p->attempts < ATTEMPTS_MAX;
+    f->failed = code;
     p->flight = NULL;
     f->part = NULL;
     flight_settle(f);
@@ -218,6 +197,7 @@ void settle_failed(struct flight *f)
     }
     p->flight = NULL;
     f->part = NULL;
+    f->failed = (enum err_code)r.code;
     flight_settle(f);
     job_end(j, LEDGER_JOB_FAILED, (enum err_code)r.code, "partition %u: %s", p->index, r.reason);
 }

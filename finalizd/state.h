@@ -61,6 +61,7 @@ struct peer {
     int pidfd;                                    /* -1: cannot be watched */
     bool introduced, ready, draining, dead, late; /* introduced: it said HELLO to this desk */
     bool innocent;  /* killed by the operator, by a drain, or for memory */
+    bool said_bye;  /* it went by itself */
     uint64_t nodes; /* arenas it has mapped */
     uint64_t heard_ns;
     unsigned numa_node; /* 255: unknown */
@@ -181,7 +182,9 @@ struct flight {
     uint64_t wiped_ns;
     uint64_t publics_bytes;
     fr_t *publics;
-    uint64_t granted_ns, claimed_ns;
+    uint64_t attempt_ns;   /* its commit was begun */
+    uint64_t committed_ns; /* the verdict; 0: there was none to commit */
+    enum err_code failed;            /* why the attempt ends without a proof */
 };
 
 /* --- the desk ------------------------------------------------------------------------------ */
@@ -221,6 +224,9 @@ struct desk {
     struct sending *sendings; /* answer.c: answers that are not out yet */
     struct blame *blames;     /* death.c: deaths whose reason is not known yet */
     uint64_t trim_began_ns, trim_ended_ns;
+    struct fin_line *lines; /* timing.c: lines that wait for malloc_trim to end */
+    size_t n_lines, line_cap;
+    struct outage *outages; /* outage.c: daemons that are down */
     bool has_dead; /* a dead peer may still be named by flights */
     bool grant_due, draining, stopping;
     uint64_t drain_until_ns;

@@ -22,8 +22,9 @@ enum prove_stage { PROVE_QUEUED, PROVE_UPLOADED, PROVE_DONE, PROVE_FAILED };
  * All in nanoseconds of CLOCK_MONOTONIC (a device clock is mapped to it by the backend). */
 struct prove_timing {
     uint64_t queued_ns, copy_begin_ns, copy_end_ns, kernel_begin_ns, kernel_end_ns;
-    uint64_t matrices_ns, ntt_ns, msm_a_ns, msm_b1_ns, msm_b2_ns, msm_l_ns,
-        msm_h_ns; /* durations */
+    /* Durations. classify: scalars sorted into buckets, of all sums together, not in theirs. */
+    uint64_t matrices_ns, ntt_ns, classify_ns, msm_a_ns, msm_b1_ns, msm_b2_ns, msm_l_ns, msm_h_ns;
+    uint64_t copy_out_ns; /* results to the host, after kernel_end */
     uint64_t key_load_begin_ns, key_load_end_ns;
 };
 

@@ -4,6 +4,7 @@
 #include "backend.h"
 #include "big.h"
 #include "ntt.h"
+#include "slow_point.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,12 +74,14 @@ static void fill_rows(const struct backend *b, struct slot *s, fr_t *rows_a, fr_
     const struct circuit *c = s->in.circuit;
     if (s->in.a) {
         s->timing.copy_begin_ns = now_ns();
+        SLOW_POINT("cpu.copy_in");
         memcpy(rows_a, s->in.a, n * sizeof(fr_t));
         memcpy(rows_b, s->in.b, n * sizeof(fr_t));
-        s->timing.copy_end_ns = now_ns();
+        s->timing.kernel_begin_ns = s->timing.copy_end_ns = now_ns();
         return;
     }
     uint64_t begun = now_ns();
+    s->timing.kernel_begin_ns = begun;
     matrix_evaluate(c->curve, &c->a, s->in.w, rows_a, n, b->pool);
     matrix_evaluate(c->curve, &c->b, s->in.w, rows_b, n, b->pool);
     s->timing.matrices_ns = now_ns() - begun;
@@ -92,7 +95,6 @@ static enum err_code prove(const struct backend *b, struct slot *s)
     if (!rows)
         return err_set(&s->err, ERR_MEMORY,
                        "cpu backend: no memory for two vectors of 2^%u scalars", c->domain_log2);
-    s->timing.kernel_begin_ns = now_ns();
     fill_rows(b, s, rows, rows + n, n);
     const struct groth16_watch watch = {note_step, s};
     enum err_code rc = groth16_sums(c, s->resident->domain, s->in.w, rows, rows + n, &s->sums,

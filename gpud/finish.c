@@ -4,6 +4,7 @@
 
 #include "gpud.h"
 #include "log.h"
+#include "slow_point.h"
 
 _Static_assert(sizeof(struct groth16_sums) <= LEASE_SUMS_MAX, "the sums fit into a result cell");
 _Static_assert(sizeof(struct prove_timing) <= LEASE_TIMING_WORDS * sizeof(uint64_t),
@@ -22,6 +23,7 @@ static void collect(struct gpud *g, struct flight *f, struct ending *end)
 {
     end->times.finish_begin_ns = span_now_ns();
     end->rc = g->ops->prove_finish(g->backend, f->ticket, &end->sums, &end->timing, &end->why);
+    SLOW_POINT("gpud.finish");
     end->times.finish_end_ns = span_now_ns();
     struct span_who who = flight_who(f);
     who.outcome = (uint16_t)end->rc;
@@ -40,6 +42,8 @@ static bool release(struct gpud *g, struct flight *f, struct ending *end)
     f->settling = true; /* the take thread does not move this lease any more */
     pthread_mutex_unlock(&g->lock);
     end->times.release_begin_ns = span_now_ns();
+    lease_note_finish(f->arena, f->ref, g->id, end->times.finish_begin_ns, end->times.finish_end_ns,
+                      end->times.release_begin_ns);
     bool held;
     if (end->rc == ERR_OK) {
         end->result = (struct lease_result){.code = 0, .sums_bytes = sizeof end->sums};
@@ -89,6 +93,7 @@ static void finish(struct gpud *g, struct flight *f)
     KILL_POINT("gpud.finish.after");
     if (end.rc == ERR_UNAVAILABLE) {
         /* The device, not the partition: the lease stays, our death brings it back. */
+        timing_report(g, g->finish_ring, f, &end.timing, &end.times, "lost", (uint32_t)end.rc);
         note_lost(g, end.why.text);
         return;
     }

@@ -164,7 +164,8 @@ struct finish_times {
     uint64_t finish_begin_ns, finish_end_ns, release_begin_ns, release_end_ns;
 };
 /* Spans of the steps that only the backend saw, and the GPU_TIMING line. outcome: "proved",
- * "failed", "discarded". timing may be all zero (the proof was never started). */
+ * "failed", "discarded", "lost" (with the device). timing may be all zero (the proof was never
+ * started). */
 void timing_report(struct gpud *g, struct span_ring *ring, const struct flight *f,
                    const struct prove_timing *timing, const struct finish_times *times,
                    const char *outcome, uint32_t code);

@@ -55,10 +55,8 @@ static enum err_code register_one(struct gpud *g, int fd, unsigned node, struct 
         return rc;
     }
     g->nodes |= UINT64_C(1) << node;
-    uint64_t end = span_now_ns();
-    span_write(g->main_ring, SPAN_REGISTER, SPAN_NOBODY, begin, end, a->bulk_bytes);
     log_info("arena-registered", NULL, "node=%u bytes=%llu seconds=%.3f", node,
-             (unsigned long long)a->bulk_bytes, (double)(end - begin) / 1e9);
+             (unsigned long long)a->bulk_bytes, (double)(span_now_ns() - begin) / 1e9);
     return ERR_OK;
 }
 
@@ -85,7 +83,10 @@ enum err_code register_arenas(struct gpud *g, struct err *e)
             bytes += g->arena[node].bulk_bytes;
         }
     close(fd); /* and the lock with it */
-    g->register_ns = span_now_ns() - begin;
+    uint64_t end = span_now_ns();
+    g->register_ns = end - begin;
+    struct span_who who = {.row = UINT32_MAX, .outcome = (uint16_t)rc};
+    span_write(g->main_ring, SPAN_REGISTER, &who, begin, end, bytes);
     if (rc == ERR_OK && strcmp(g->caps.name, "cpu") != 0)
         stat_set(g->stats, STAT_PINNED_BYTES, bytes);
     return rc;

@@ -4,6 +4,7 @@
 
 #include "gpud.h"
 #include "log.h"
+#include "slow_point.h"
 
 /* The desk cut these; a mistake of its must not make the device read a neighbour's extent. */
 static bool inside(const struct arena *a, const struct extent *x, uint64_t offset, uint64_t count)
@@ -47,20 +48,19 @@ static void long_step(struct gpud *g, const char *step)
     stat_step(g->stats, step != NULL ? step : "");
 }
 
+/* Makes a borrowed circuit resident. begin: when it began to be mapped. */
 static enum err_code load_key(struct gpud *g, const struct circuit *c, const struct span_who *who,
-                              uint64_t *begin, uint64_t *end, struct err *e)
+                              uint64_t begin, uint64_t *end, struct err *e)
 {
-    if (g->ops->circuit_resident(g->backend, c->digest))
-        return ERR_OK;
-    *begin = span_now_ns();
     long_step(g, "loading a key");
+    SLOW_POINT("gpud.key_load");
     enum err_code rc = g->ops->circuit_load(g->backend, c, e);
     long_step(g, NULL);
     *end = span_now_ns();
     struct span_who w = *who;
     w.outcome = (uint16_t)rc;
     uint64_t bytes = circuit_mapped_bytes(c);
-    span_write(g->take_ring, SPAN_KEY_LOAD, &w, *begin, *end, bytes);
+    span_write(g->take_ring, SPAN_KEY_LOAD, &w, begin, *end, bytes);
     if (rc == ERR_OK)
         note_circuit(g, c->digest, true, bytes, 0, "");
     else
@@ -72,10 +72,13 @@ static void fail(struct gpud *g, struct flight *f, struct err *e)
 {
     struct prove_timing nothing = {0};
     struct finish_times times = {0};
+    struct span_who who = flight_who(f);
     text_clean(e->text);
     times.release_begin_ns = span_now_ns();
     bool held = lease_fail(f->arena, f->ref, g->id, (uint32_t)e->code, e->text);
     times.release_end_ns = span_now_ns();
+    who.outcome = (uint16_t)e->code;
+    span_write(g->take_ring, SPAN_RELEASE, &who, times.release_begin_ns, times.release_end_ns, 0);
     if (held)
         note_lease(g, MSG_FAILED, f, (uint32_t)e->code, e->text);
     stat_add(g->stats, held ? STAT_PARTITIONS_FAILED : STAT_STALE_MESSAGES, 1);
@@ -92,12 +95,15 @@ static void fail(struct gpud *g, struct flight *f, struct err *e)
 static enum err_code start(struct gpud *g, struct flight *f, struct err *e)
 {
     struct span_who who = flight_who(f);
+    uint64_t begin = span_now_ns();
     f->circuit = circuit_cache_borrow(g->circuits, f->terms.circuit, e);
     if (f->circuit == NULL)
         return e->code;
     enum err_code rc = check_terms(g, f, e);
-    if (rc == ERR_OK)
-        rc = load_key(g, f->circuit, &who, &f->load_begin_ns, &f->load_end_ns, e);
+    if (rc == ERR_OK && !g->ops->circuit_resident(g->backend, f->terms.circuit)) {
+        f->load_begin_ns = begin;
+        rc = load_key(g, f->circuit, &who, begin, &f->load_end_ns, e);
+    }
     if (rc == ERR_OK && lease_cancelled(f->arena, f->ref) != CANCEL_NONE)
         rc = err_set(e, ERR_CANCELLED, "stopped before it was proved: %s",
                      lease_cancel_name(lease_cancelled(f->arena, f->ref)));
@@ -161,7 +167,7 @@ void start_asked(struct gpud *g, const struct asked *a)
         if (g->ops->circuit_resident(g->backend, a->circuit))
             note_circuit(g, a->circuit, true, circuit_mapped_bytes(c), 0, "");
         else
-            load_key(g, c, SPAN_NOBODY, &begin, &end, &e);
+            load_key(g, c, SPAN_NOBODY, begin, &end, &e);
         circuit_cache_return(g->circuits, c);
     } else if (in_use(g, a->circuit)) {
         note_circuit(g, a->circuit, true, 0, ERR_REFUSED, "in use: it stays until it is idle");

@@ -143,6 +143,8 @@ bool lease_grant(struct arena *a, uint32_t index, const struct lease_terms *t, a
     atomic_store_explicit(&row->gpud, 0, memory_order_relaxed);
     for (unsigned s = 0; s < LEASE_STATES; s++)
         atomic_store_explicit(&row->at_ns[s], 0, memory_order_relaxed);
+    for (unsigned i = 0; i < 3; i++)
+        atomic_store_explicit(&row->finish_ns[i], 0, memory_order_relaxed);
     atomic_store_explicit(&row->target, t->target, memory_order_relaxed);
     atomic_store_explicit(&row->extent_held, 1, memory_order_release);
     KILL_POINT("lease.grant.terms");
@@ -235,6 +237,16 @@ bool lease_fail(struct arena *a, struct lease_ref r, actor_id self, uint32_t cod
     bool ok = move(a, r, EDGE_FAIL, from, self, LEASE_FAILED, self);
     KILL_POINT("lease.fail.after");
     return ok;
+}
+
+void lease_note_finish(struct arena *a, struct lease_ref r, actor_id self, uint64_t begin_ns,
+                       uint64_t end_ns, uint64_t release_ns)
+{
+    const uint64_t at[3] = {begin_ns, end_ns, release_ns};
+    if (!holds(a, r, BIT(PROVING) | BIT(UPLOADED), self))
+        return;
+    for (unsigned i = 0; i < 3; i++)
+        atomic_store_explicit(&lease_row(a, r.row)->finish_ns[i], at[i], memory_order_relaxed);
 }
 
 bool lease_settle(struct arena *a, struct lease_ref r)

@@ -113,7 +113,8 @@ struct lease_row {
     char spool[LEASE_SPOOL_MAX + 1];
     _Atomic uint64_t at_ns[LEASE_STATES]; /* CLOCK_MONOTONIC: when this state was entered last */
     _Atomic actor_id synthd, gpud;        /* who filled it, who took it (for tools and blame) */
-    uint8_t padding[160];
+    _Atomic uint64_t finish_ns[3];        /* gpud: see lease_note_finish */
+    uint8_t padding[136];
 };
 _Static_assert(sizeof(struct lease_row) == 512, "shared layout");
 _Static_assert(offsetof(struct lease_row, word) == 0, "shared layout");
@@ -182,6 +183,10 @@ bool lease_proved(struct arena *a, struct lease_ref r, actor_id self,
                   const struct lease_result *result);
 bool lease_fail(struct arena *a, struct lease_ref r, actor_id self, uint32_t code,
                 const char *reason);
+/* gpud, before lease_proved or lease_fail: when prove_finish began and ended and when it began to
+ * write the cell (CLOCK_MONOTONIC), for whoever accounts for this attempt. */
+void lease_note_finish(struct arena *a, struct lease_ref r, actor_id self, uint64_t begin_ns,
+                       uint64_t end_ns, uint64_t release_ns);
 /* desk, after the verdict (or the failure) is committed. Wipes the cell. The extent is still the
  * row's when it was held: see lease_extent_due. */
 bool lease_settle(struct arena *a, struct lease_ref r);

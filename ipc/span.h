@@ -25,7 +25,10 @@
       "finalizd: from ACCEPTED (or the failure before) until the partition was first in order")    \
     S(ROOM_WAIT, "room_wait", "bytes", "finalizd: first in order, no extent or budget for it")     \
     S(SYNTHD_WAIT, "synthd_wait", "", "finalizd: room was there, no synthd free to fill it")       \
+    S(ATTEMPT, "attempt", "", "finalizd: the attempt written to the ledger, before its grant")     \
     S(GRANT, "grant", "", "desk to synthd: GRANT sent until the lease was claimed")                \
+    S(FILL_WAIT, "fill_wait", "",                                                                  \
+      "synthd: its input is there, waiting behind others to be filled")                            \
     S(WITNESS, "witness", "bytes",                                                                 \
       "synthd: the witness read from the spool into the extent and checked")                       \
     S(PROGRAM, "program", "", "synthd: the circuit's witness program ran on input.json")           \
@@ -33,15 +36,15 @@
     S(PUBLISH, "publish", "", "synthd: lease published, gpud rung")                                \
     S(RING, "ring", "", "synthd to gpud: published until taken off the table")                     \
     S(READY_WAIT, "ready_wait", "", "gpud: ready here, waiting behind others for a slot")          \
-    S(KEY_LOAD, "key_load", "bytes", "gpud: a proving key made resident")                          \
+    S(KEY_LOAD, "key_load", "bytes", "gpud: a key made resident; synthd: its matrices mapped")     \
     S(KEY_EVICT, "key_evict", "bytes", "gpud: a proving key given back")                           \
     S(REGISTER, "register", "bytes", "gpud: an arena mapped and registered with the device")       \
     S(COPY_IN, "copy_in", "bytes", "gpud: host to device copy of w, a, b; timed on the GPU")       \
-    S(COPY_KEY, "copy_key", "bytes", "gpud: a piece of a streamed key; timed on the GPU")          \
     S(COPY_OUT, "copy_out", "bytes", "gpud: results to the host; timed on the GPU")                \
     S(KERNEL_MATRICES, "kernel_matrices", "", "gpud: A w and B w on the GPU")                      \
     S(KERNEL_NTT, "kernel_ntt", "", "gpud: transforms of the quotient; timed on the GPU")          \
-    S(KERNEL_CLASSIFY, "kernel_classify", "", "gpud: scalars sorted into 0, 1, small, full")       \
+    S(KERNEL_CLASSIFY, "kernel_classify", "",                                                      \
+      "gpud: scalars sorted into buckets; timed on the GPU")                                       \
     S(KERNEL_MSM_A, "kernel_msm_a", "", "gpud: sum over the A query; timed on the GPU")            \
     S(KERNEL_MSM_B1, "kernel_msm_b1", "", "gpud: sum over the B query in G1; timed on the GPU")    \
     S(KERNEL_MSM_B2, "kernel_msm_b2", "", "gpud: sum over the B query in G2; timed on the GPU")    \
@@ -50,19 +53,23 @@
     S(KERNELS, "kernels", "", "gpud: first to last kernel of this partition; timed on the GPU")    \
     S(PROVE_START, "prove_start", "", "gpud: copies and kernels queued")                           \
     S(PROVE_FINISH, "prove_finish", "", "gpud: waiting for the sums and collecting them")          \
-    S(RELEASE, "release", "", "gpud: lease moved to UPLOADED or PROVED, the desk rung")            \
+    S(RELEASE, "release", "", "gpud: result cell written, lease moved to PROVED or FAILED")        \
+    S(GPU_TOTAL, "gpu_total", "", "gpud: ready until released: the total of a GPU_TIMING line")    \
     S(DESK_WAIT, "desk_wait", "", "finalizd: PROVED written until a finisher began with it")       \
     S(RESULT, "result", "", "finalizd: result cell read, blinding drawn, proof formed")            \
     S(PAIRING, "pairing", "proofs", "finalizd: subgroup and pairing check, alone or batched")      \
     S(COMMIT, "commit", "rows", "finalizd: ledger commit")                                         \
     S(WIPE, "wipe", "bytes", "finalizd: an extent overwritten before its next use")                \
     S(SETTLE, "settle", "", "finalizd: verdict committed until the lease was free")                \
-    S(MALLOC_TRIM, "malloc_trim", "", "finalizd: malloc_trim, where configured")                   \
+    S(MALLOC_TRIM, "malloc_trim", "partitions", "finalizd: malloc_trim, where configured")         \
+    S(FIN_TOTAL, "fin_total", "",                                                                  \
+      "gpud, finalizd: prove_finish begun until the lease was free: the total of a FIN_TIMING "    \
+      "line")                                                                                      \
     S(JOB, "job", "partitions", "finalizd: ACCEPTED until DONE")                                   \
     S(DESK_TURN, "desk_turn", "events",                                                            \
       "finalizd: one turn of the desk's loop that took over 1 ms")                                 \
     S(IDLE, "idle", "", "gpud: nothing in flight and nothing ready")                               \
-    S(DOWN, "down", "", "finalizd: from a daemon's proven end until its successor was READY")
+    S(DOWN, "down", "actor", "finalizd: from a daemon's proven end until its successor was READY")
 
 enum span_kind {
     SPAN_NONE = 0,

@@ -1,5 +1,6 @@
 /* evaluate: a = A w and b = B w, in place in the extent. c = a o b is never stored: whoever needs
  * it derives it (safe, since every proof is verified before it is delivered). */
+#include "slow_point.h"
 #include "synthd.h"
 
 enum err_code evaluate(struct synthd *s, struct work *w, const struct circuit *c, struct err *e)
@@ -8,6 +9,7 @@ enum err_code evaluate(struct synthd *s, struct work *w, const struct circuit *c
     if (w->terms.ab_count == 0 || (w->terms.flags & LEASE_EVALUATE_GPU) != 0)
         return ERR_OK; /* the backend evaluates from w */
     uint64_t begin = span_now_ns();
+    SLOW_POINT("synthd.matrices");
     const fr_t *wires = (const fr_t *)(void *)(s->arena.bulk + w->terms.w_offset);
     fr_t *a = (fr_t *)(void *)(s->arena.bulk + w->terms.a_offset);
     fr_t *b = (fr_t *)(void *)(s->arena.bulk + w->terms.b_offset);

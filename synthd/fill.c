@@ -47,12 +47,27 @@ static bool cancelled(const struct synthd *s, struct work *w)
     return true;
 }
 
+/* Mapping a circuit that is not there yet is a step of its own. */
+static const struct circuit *borrow(struct synthd *s, struct work *w)
+{
+    uint64_t begin = span_now_ns(), bytes = circuit_cache_bytes(s->circuits);
+    const struct circuit *c = circuit_cache_borrow(s->circuits, w->terms.circuit, &w->why);
+    uint64_t mapped = circuit_cache_bytes(s->circuits);
+    if (mapped > bytes || c == NULL) {
+        struct span_who who = work_who(w);
+        who.outcome = c != NULL ? 0 : (uint16_t)w->why.code;
+        span_write(s->fill_ring, SPAN_KEY_LOAD, &who, begin, span_now_ns(),
+                   mapped > bytes ? mapped - bytes : 0);
+        stat_set(s->stats, STAT_CHARGED_BYTES, mapped);
+    }
+    return c;
+}
+
 static enum err_code steps(struct synthd *s, struct work *w)
 {
-    const struct circuit *c = circuit_cache_borrow(s->circuits, w->terms.circuit, &w->why);
+    const struct circuit *c = borrow(s, w);
     if (c == NULL)
         return w->why.code;
-    stat_set(s->stats, STAT_CHARGED_BYTES, circuit_cache_bytes(s->circuits));
     KILL_POINT("synthd.witness.before");
     enum err_code rc = witness_read(s, w, c, &w->why);
     KILL_POINT("synthd.witness.after");
@@ -69,6 +84,8 @@ static enum err_code steps(struct synthd *s, struct work *w)
 
 static void fill(struct synthd *s, struct work *w)
 {
+    struct span_who who = work_who(w);
+    span_write(s->fill_ring, SPAN_FILL_WAIT, &who, w->queued_ns, span_now_ns(), 0);
     if (cancelled(s, w) || steps(s, w) != ERR_OK) {
         work_fail(s, w);
         return;

@@ -39,7 +39,8 @@ struct work {
     struct lease_ref ref;
     struct lease_terms terms;
     struct program program;
-    int input_fd; /* what the next step reads; -1: none */
+    int input_fd;       /* what the next step reads; -1: none */
+    uint64_t queued_ns; /* since when it waits for the fill thread */
     /* How it ended. */
     bool published, lost; /* lost: the lease was taken away, nothing is to be said */
     enum err_code code;

@@ -50,6 +50,7 @@ static void set_stage(struct synthd *s, struct work *w, enum work_stage stage)
 {
     pthread_mutex_lock(&s->lock);
     w->stage = stage;
+    w->queued_ns = span_now_ns();
     if (stage == WORK_QUEUED)
         pthread_cond_signal(&s->wake);
     pthread_mutex_unlock(&s->lock);

@@ -54,9 +54,9 @@ static enum err_code check_terms(const struct synthd *s, const struct lease_term
     return ERR_OK;
 }
 
-enum err_code witness_read(struct synthd *s, struct work *w, const struct circuit *c, struct err *e)
+static enum err_code read_checked(struct synthd *s, struct work *w, const struct circuit *c,
+                                  struct err *e)
 {
-    uint64_t begin = span_now_ns();
     enum err_code rc = check_terms(s, &w->terms, c, e);
     if (rc != ERR_OK)
         return rc;
@@ -72,6 +72,13 @@ enum err_code witness_read(struct synthd *s, struct work *w, const struct circui
     if (rc == ERR_OK)
         rc = wtns_read(f, to, s->pool, e);
     wtns_close(&f);
+    return rc;
+}
+
+enum err_code witness_read(struct synthd *s, struct work *w, const struct circuit *c, struct err *e)
+{
+    uint64_t begin = span_now_ns();
+    enum err_code rc = read_checked(s, w, c, e);
     struct span_who who = work_who(w);
     who.outcome = (uint16_t)rc;
     span_write(s->fill_ring, SPAN_WITNESS, &who, begin, span_now_ns(),

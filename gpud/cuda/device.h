@@ -71,9 +71,11 @@ enum slot_event {
     AT_KERNEL_BEGIN,
     AT_MATRICES,
     AT_NTT,
+    AT_KERNEL_END,
     AT_END,
     AT_SUM_BEGIN,
-    AT_SUM_END = AT_SUM_BEGIN + N_SUMS,
+    AT_SUM_SORTED = AT_SUM_BEGIN + N_SUMS,
+    AT_SUM_END = AT_SUM_SORTED + N_SUMS,
     N_EVENTS = AT_SUM_END + N_SUMS
 };
 

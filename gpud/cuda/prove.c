@@ -102,12 +102,14 @@ static cudaError_t queue_sum(struct slot *s, const struct workspace_layout *at, 
     cudaStream_t stream = s->lane[at->lane_of[id]];
     void *result = (uint8_t *)at->results + id * RESULT_BYTES;
     TRY(cudaEventRecord(s->event[AT_SUM_BEGIN + id], stream));
+    if (sum->shape.n != 0 && !sum->shares_sort) {
+        const struct msm_scalars scalars = {id == SUM_H ? at->a : s->w, sum->wire, sum->first_wire};
+        TRY(s->key->curve->sort(&lane->sorted, &sum->shape, &scalars, stream));
+    }
+    TRY(cudaEventRecord(s->event[AT_SUM_SORTED + id], stream));
     if (sum->shape.n == 0) {
         TRY(cudaMemsetAsync(result, 0, RESULT_BYTES, stream));
     } else {
-        const struct msm_scalars scalars = {id == SUM_H ? at->a : s->w, sum->wire, sum->first_wire};
-        if (!sum->shares_sort)
-            TRY(s->key->curve->sort(&lane->sorted, &sum->shape, &scalars, stream));
         TRY(sum->group->sum(result, sum->tables, &sum->shape, &lane->sorted, &lane->work, stream));
     }
     return cudaEventRecord(s->event[AT_SUM_END + id], stream);
@@ -128,6 +130,7 @@ static cudaError_t queue_kernels(struct slot *s, const struct workspace *ws,
         TRY(queue_sum(s, at, (enum sum_id)id));
     for (unsigned id = 0; id < SUM_H; id++)
         TRY(cudaStreamWaitEvent(stream, s->event[AT_SUM_END + id], 0));
+    TRY(cudaEventRecord(s->event[AT_KERNEL_END], stream));
     TRY(cudaMemcpyAsync(s->result, at->results, N_SUMS * RESULT_BYTES, cudaMemcpyDeviceToHost,
                         stream));
     TRY(cudaEventRecord(s->event[AT_END], stream));
@@ -232,13 +235,16 @@ static void collect_timing(struct slot *s)
     t->copy_begin_ns = event_ns(s, AT_COPY_BEGIN);
     t->copy_end_ns = event_ns(s, AT_COPY_END);
     t->kernel_begin_ns = event_ns(s, AT_KERNEL_BEGIN);
-    t->kernel_end_ns = event_ns(s, AT_END);
+    t->kernel_end_ns = event_ns(s, AT_KERNEL_END);
+    t->copy_out_ns = between_ns(s, AT_KERNEL_END, AT_END);
     t->matrices_ns = s->evaluated ? between_ns(s, AT_KERNEL_BEGIN, AT_MATRICES) : 0;
     t->ntt_ns = between_ns(s, AT_MATRICES, AT_NTT);
     uint64_t *const sums[N_SUMS] = {&t->msm_a_ns, &t->msm_b1_ns, &t->msm_b2_ns, &t->msm_l_ns,
                                     &t->msm_h_ns};
-    for (unsigned id = 0; id < N_SUMS; id++)
-        *sums[id] = between_ns(s, AT_SUM_BEGIN + id, AT_SUM_END + id);
+    for (unsigned id = 0; id < N_SUMS; id++) {
+        t->classify_ns += between_ns(s, AT_SUM_BEGIN + id, AT_SUM_SORTED + id);
+        *sums[id] = between_ns(s, AT_SUM_SORTED + id, AT_SUM_END + id);
+    }
 }
 
 enum err_code prove_finish_cuda(struct backend *b, int ticket, struct groth16_sums *out,

@@ -9,7 +9,7 @@ enum { TRACK_COPY = 1000000, TRACK_STREAM = 1000001 };
 
 static bool is_copy(enum span_kind k)
 {
-    return k == SPAN_COPY_IN || k == SPAN_COPY_KEY || k == SPAN_COPY_OUT;
+    return k == SPAN_COPY_IN || k == SPAN_COPY_OUT;
 }
 
 static bool is_kernel(enum span_kind k)

@@ -138,7 +138,7 @@ const struct command command_gaps = {
         "A gap is time with no kernel running. For each GPU: the share of time it was busy, the\n"
         "gaps over the threshold with the partition that ended them, and all idle time by\n"
         "cause; the account sums to the wall clock. Where two causes overlap, the one nearest\n"
-        "to the GPU is named, in this order: process_down, registration, key_load, copy_in,\n"
+        "to the GPU is named, in this order: registration, process_down, key_load, copy_in,\n"
         "previous_finish, descriptor, matrices, witness, synthd, room, no_work.",
     .options = gaps_options,
     .args_bytes = sizeof(struct args),

@@ -95,8 +95,13 @@ static void each_cause_is_named(void **state)
         const struct gap *g = gap_at(&a, 100);
         assert_int_equal(g->end_ns, 200 * MS);
         assert_string_equal(gap_cause_name(g->cause), gap_cause_name(planted[i].cause));
-        assert_int_equal(g->by_cause_ns[planted[i].cause], 85 * MS);
-        assert_int_equal(g->by_cause_ns[GAP_NO_WORK], 15 * MS);
+        assert_int_equal(g->by_cause_ns[planted[i].cause],
+                         planted[i].cause == GAP_DESCRIPTOR ? 90 * MS : 85 * MS);
+        /* Before its first step it did not exist, after its last it is being handed over. */
+        bool existed = planted[i].job == 2;
+        if (existed && planted[i].cause != GAP_DESCRIPTOR)
+            assert_int_equal(g->by_cause_ns[GAP_DESCRIPTOR], 5 * MS);
+        assert_int_equal(g->by_cause_ns[GAP_NO_WORK], existed ? 10 * MS : 15 * MS);
         assert_int_equal(g->job, 2);
         free(a.gap);
     }
@@ -141,7 +146,101 @@ static void the_nearer_to_the_gpu_wins(void **state)
     assert_int_equal(g->by_cause_ns[GAP_ROOM], (20 + 10) * MS);
     assert_int_equal(g->by_cause_ns[GAP_WITNESS], 20 * MS);
     assert_int_equal(g->by_cause_ns[GAP_COPY_IN], 20 * MS);
-    assert_int_equal(g->by_cause_ns[GAP_NO_WORK], 30 * MS);
+    assert_int_equal(g->by_cause_ns[GAP_DESCRIPTOR], 30 * MS); /* after the copy */
+    assert_int_equal(g->by_cause_ns[GAP_NO_WORK], 0);
+    free(a.gap);
+}
+
+static void put_down(struct spans *s, const struct span_source *who, uint64_t begin_ms,
+                     uint64_t end_ms)
+{
+    struct span x = {.kind = SPAN_DOWN,
+                     .value = actor_to_id(&who->actor),
+                     .begin_ns = begin_ms * MS,
+                     .end_ns = end_ms * MS};
+    assert_int_equal(spans_add(s, &x, &desk, NULL), ERR_OK);
+}
+
+/* What it had under way when it died is lost, and counts with the outage. */
+static void the_desk_says_when_a_gpud_died(void **state)
+{
+    (void)state;
+    struct spans s = {0};
+    put(&s, &gpud, SPAN_KERNELS, 1, 10, 100);
+    put(&s, &gpud, SPAN_PROVE_START, 2, 98, 99);
+    put_down(&s, &gpud, 140, 170);
+    put_down(&s, &gpud, 170, 190); /* in pieces */
+    put(&s, &gpud_again, SPAN_REGISTER, 0, 180, 190);
+    put(&s, &gpud_again, SPAN_KERNELS, 2, 200, 300);
+    struct account a = one(&s, 10, 300);
+    const struct gap *g = gap_at(&a, 100);
+    assert_int_equal(g->by_cause_ns[GAP_DOWN], 80 * MS); /* 100 to 180 */
+    assert_int_equal(g->by_cause_ns[GAP_REGISTRATION], 10 * MS);
+    assert_int_equal(g->by_cause_ns[GAP_DESCRIPTOR], 10 * MS);
+    free(a.gap);
+}
+
+static void a_dead_desk_counts_where_the_desk_was_waited_for(void **state)
+{
+    (void)state;
+    struct spans s = {0};
+    frame(&s);
+    put(&s, &desk, SPAN_SYNTHD_WAIT, 2, 100, 140);
+    put(&s, &synthd, SPAN_WITNESS, 2, 160, 195);
+    put_down(&s, &desk, 110, 180);
+    struct account a = one(&s, 10, 300);
+    const struct gap *g = gap_at(&a, 100);
+    assert_int_equal(g->by_cause_ns[GAP_SYNTHD], 10 * MS);
+    assert_int_equal(g->by_cause_ns[GAP_DOWN], 50 * MS);
+    assert_int_equal(g->by_cause_ns[GAP_WITNESS], 35 * MS);
+    free(a.gap);
+}
+
+/* A table is looked through ten times a second: what is longer on its way is not taken. */
+static void a_receiver_that_does_not_take_is_named(void **state)
+{
+    (void)state;
+    struct spans s = {0};
+    put(&s, &gpud, SPAN_KERNELS, 1, 10, 100);
+    put(&s, &gpud, SPAN_KERNELS, 2, 1000, 1100);
+    put(&s, &gpud, SPAN_KERNELS, 3, 2000, 2100);
+    put(&s, &synthd, SPAN_GRANT, 2, 100, 1000);
+    put(&s, &gpud, SPAN_RING, 3, 1100, 2000);
+    struct account a = one(&s, 10, 2100);
+    assert_int_equal(gap_at(&a, 100)->by_cause_ns[GAP_SYNTHD], 800 * MS);
+    assert_int_equal(gap_at(&a, 100)->by_cause_ns[GAP_DESCRIPTOR], 100 * MS);
+    assert_int_equal(gap_at(&a, 1100)->by_cause_ns[GAP_DOWN], 800 * MS);
+    free(a.gap);
+}
+
+/* The gpud waits in prove_finish for the very partition that ends the gap. */
+static void its_own_finish_is_no_finish_before_it(void **state)
+{
+    (void)state;
+    struct spans s = {0};
+    frame(&s);
+    put(&s, &gpud, SPAN_PROVE_FINISH, 1, 50, 120);
+    put(&s, &gpud, SPAN_COPY_IN, 2, 120, 195);
+    put(&s, &gpud, SPAN_PROVE_FINISH, 2, 120, 301);
+    struct account a = one(&s, 10, 300);
+    assert_int_equal(gap_at(&a, 100)->by_cause_ns[GAP_FINISH], 20 * MS);
+    assert_int_equal(gap_at(&a, 100)->by_cause_ns[GAP_COPY_IN], 75 * MS);
+    free(a.gap);
+}
+
+/* A ring that has run over hides what was before: that time is not made up. */
+static void an_account_begins_where_every_ring_is_whole(void **state)
+{
+    (void)state;
+    struct span_source lossy = synthd;
+    struct spans s = {0};
+    frame(&s);
+    lossy.lost = 7;
+    put(&s, &lossy, SPAN_WITNESS, 1, 60, 70);
+    struct account a = one(&s, 0, 0);
+    assert_int_equal(a.begin_ns, 60 * MS);
+    assert_int_equal(a.end_ns, 300 * MS);
+    assert_int_equal(a.busy_ns, 140 * MS);
     free(a.gap);
 }
 
@@ -233,6 +332,11 @@ int main(void)
         cmocka_unit_test(nothing_submitted_is_no_work),
         cmocka_unit_test(a_dead_gpud_is_process_down),
         cmocka_unit_test(the_nearer_to_the_gpu_wins),
+        cmocka_unit_test(the_desk_says_when_a_gpud_died),
+        cmocka_unit_test(a_dead_desk_counts_where_the_desk_was_waited_for),
+        cmocka_unit_test(a_receiver_that_does_not_take_is_named),
+        cmocka_unit_test(its_own_finish_is_no_finish_before_it),
+        cmocka_unit_test(an_account_begins_where_every_ring_is_whole),
         cmocka_unit_test(steps_of_others_do_not_count),
         cmocka_unit_test(overlapping_kernels_are_busy_once),
         cmocka_unit_test(the_window_clips),
