@@ -39,6 +39,7 @@
 #include <stdint.h>
 #include "math_fn.h"
 #include "limbs.h"
+#include "limbs_inverse.h"
 
 #define F_(name) MATH_JOIN(FIELD, name)
 #define F_t      F_(t)
@@ -260,14 +261,13 @@ MATH_FN_CALL bool F_(sqrt)(F_t *r, const F_t *a)
 }
 #endif
 
-/* Fermat: a^(modulus - 2). */
+/* The inverse of the limbs, 1 / (a R), lacks R^2 as a value in mont. */
 MATH_FN_CALL void F_(inv)(F_t *r, const F_t *a)
 {
-    uint64_t e[F_N];
-    for (unsigned i = 0; i < F_N; i++)
-        e[i] = F_(modulus)[i];
-    e[0] -= 2; /* the modulus is odd and above 2 in its low limb on every field here */
-    F_(pow)(r, a, e, F_N);
+    F_t t;
+    limbs_inverse_var(t.limb, a->limb, F_(modulus), FIELD_NEG_INV, F_N);
+    F_(mul)(&t, &F_(r2), &t);
+    F_(mul)(r, &F_(r2), &t);
 }
 
 #undef F_

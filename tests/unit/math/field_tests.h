@@ -159,6 +159,20 @@ static void F_(test_edges)(void **state)
     F_(inv)(&t, &minus_one);
     assert_true(F_(equal)(&t, &minus_one));
 
+    /* Inverses of +-2^k and +-(2^k - 1): the longest runs of bits that the divsteps can meet. */
+    F_t power = {{1}};
+    for (; F_(is_reduced)(&power); limbs_add(power.limb, power.limb, power.limb, F_(n_limbs)))
+        for (int i = 0; i < 4; i++) {
+            F_t x = power, unit = {{1}}, product;
+            if (i & 1)
+                F_(sub)(&x, &x, &unit);
+            if (i & 2)
+                F_(neg)(&x, &x);
+            F_(inv)(&t, &x);
+            F_(mul)(&product, &t, &x);
+            assert_true(F_(is_one)(&product) || (F_(is_zero)(&x) && F_(is_zero)(&t)));
+        }
+
     /* p - 1, p, p + 1 and all ones as limbs. */
     F_t p;
     for (int i = 0; i < F_(n_limbs); i++)
