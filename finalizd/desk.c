@@ -10,6 +10,7 @@
 #include "death.h"
 #include "flight.h"
 #include "grant.h"
+#include "inputs.h"
 #include "intake.h"
 #include "jobs.h"
 #include "log.h"
@@ -209,6 +210,9 @@ static void take_back(struct desk *d)
         case TAG_SWEEPERS:
             workers_drain(d->sweepers);
             break;
+        case TAG_INTAKE:
+            workers_drain(d->intake);
+            break;
         case TAG_TRIMMER:
             workers_drain(d->trimmer);
             break;
@@ -261,7 +265,7 @@ static void pass_time(struct desk *d)
         d->next_second_ns = d->now_ns + SECOND_NS;
     }
     if (d->now_ns >= d->next_sweep_ns) {
-        recover_sweep_spool(d);
+        inputs_sweep(d);
         d->next_sweep_ns =
             d->now_ns +
             (d->set.orphan_input_ns > 2 * SECOND_NS ? d->set.orphan_input_ns / 2 : SECOND_NS);

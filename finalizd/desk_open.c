@@ -91,6 +91,9 @@ static enum err_code start_threads(struct desk *d, const struct finisher_ops *op
     d->sweepers = workers_new(2, "sweep", e);
     if (!d->sweepers)
         return e->code;
+    d->intake = workers_new(1, "intake", e); /* its own: a wipe before it would be waited for */
+    if (!d->intake)
+        return e->code;
     if (d->set.malloc_trim && !(d->trimmer = workers_new(1, "trim", e)))
         return e->code;
     d->finisher = finisher_new((unsigned)d->set.finishers, ops, &d->instance, &d->self, e);
@@ -106,6 +109,7 @@ static enum err_code open_lanes(struct desk *d, struct err *e)
     lanes_watch(d->lanes, ledger_fd(d->ledger), TAG_LEDGER);
     lanes_watch(d->lanes, finisher_fd(d->finisher), TAG_FINISHER);
     lanes_watch(d->lanes, workers_fd(d->sweepers), TAG_SWEEPERS);
+    lanes_watch(d->lanes, workers_fd(d->intake), TAG_INTAKE);
     if (d->trimmer)
         lanes_watch(d->lanes, workers_fd(d->trimmer), TAG_TRIMMER);
     lanes_watch(d->lanes, d->signal_fd, TAG_SIGNAL);
@@ -150,6 +154,7 @@ void desk_close(struct desk **dp)
     /* What the threads still hold comes back first; then nothing refers to a job any more. */
     if (d->ledger)
         ledger_close(&d->ledger);
+    workers_free(&d->intake);
     workers_free(&d->sweepers);
     workers_free(&d->trimmer);
     finisher_free(&d->finisher);

@@ -6,6 +6,7 @@
 #include <sodium.h>
 #include "budget.h"
 #include "death.h"
+#include "inputs.h"
 #include "jobs.h"
 #include "log.h"
 #include "peers.h"

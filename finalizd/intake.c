@@ -6,6 +6,7 @@
 #include "answer.h"
 #include "budget.h"
 #include "circuits.h"
+#include "inputs.h"
 #include "jobs.h"
 #include "log.h"
 #include "quota.h"
@@ -101,6 +102,32 @@ static void submitted(void *arg, const struct ledger_reply *r)
     job_open(j);
 }
 
+/* The inputs are there and stay: the job can be promised. */
+static void claimed(void *arg, const struct err *e)
+{
+    struct job *j = arg;
+    struct desk *d = j->desk;
+    if (e->code || !d->ledger) {
+        stat_add(d->stats, STAT_JOBS_REFUSED, 1);
+        if (e->code)
+            answer_refused(d, j->submit_route, j->submit_tag, e);
+        job_discard(j);
+        return;
+    }
+    struct ledger_job row = {.id = j->id,
+                             .client = j->client,
+                             .request = j->request,
+                             .spool = j->spool,
+                             .priority = j->order.priority,
+                             .flags = j->flags,
+                             .n_partitions = j->n,
+                             .submit_ns = j->submit_ns,
+                             .deadline_ns = j->deadline_ns};
+    memcpy(row.content, j->content, 32);
+    memcpy(row.circuit, j->circuit->digest, 32);
+    ledger_submit(d->ledger, &row, submitted, j);
+}
+
 void intake_submit(struct desk *d, const char *route, const struct msg_submit *m)
 {
     struct err e = {.code = ERR_OK};
@@ -125,18 +152,7 @@ void intake_submit(struct desk *d, const char *route, const struct msg_submit *m
     j->order.submit_ns = j->submit_ns;
     j->order.priority = (uint8_t)m->priority;
     j->order.urgent = m->urgent != 0;
-    struct ledger_job row = {.id = j->id,
-                             .client = j->client,
-                             .request = j->request,
-                             .spool = j->spool,
-                             .priority = m->priority,
-                             .flags = j->flags,
-                             .n_partitions = j->n,
-                             .submit_ns = j->submit_ns,
-                             .deadline_ns = j->deadline_ns};
-    memcpy(row.content, j->content, 32);
-    memcpy(row.circuit, c->digest, 32);
-    ledger_submit(d->ledger, &row, submitted, j);
+    inputs_claim(d, j->spool, j->n, claimed, j);
 }
 
 void intake_await(struct desk *d, const char *route, const struct msg_await *m)

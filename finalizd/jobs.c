@@ -1,14 +1,11 @@
 #include "jobs.h"
-#include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include "answer.h"
 #include "flight.h"
+#include "inputs.h"
 #include "log.h"
 #include "quota.h"
 
@@ -255,65 +252,4 @@ void jobs_deadlines(struct desk *d)
                     "deadline-exceeded: %u of %u partitions were done after %llu ms", j->n_done,
                     j->n, (unsigned long long)((j->deadline_ns - j->submit_ns) / 1000000));
     }
-}
-
-/* ---- the spool ---- */
-
-const char *spool_name(const char *spool, uint32_t index, char out[LEASE_SPOOL_MAX + 1])
-{
-    snprintf(out, LEASE_SPOOL_MAX + 1, "%s.%u", spool, index);
-    return out;
-}
-
-struct wiping {
-    struct work work;
-    struct desk *desk;
-    char spool[NAME_BYTES];
-    uint32_t first, n;
-};
-
-static void overwrite(int fd)
-{
-    static const uint8_t zeros[1 << 16];
-    struct stat st;
-    if (fstat(fd, &st) || !S_ISREG(st.st_mode))
-        return;
-    for (off_t at = 0; at < st.st_size;) {
-        size_t n = st.st_size - at < (off_t)sizeof zeros ? (size_t)(st.st_size - at) : sizeof zeros;
-        ssize_t k = pwrite(fd, zeros, n, at);
-        if (k <= 0 && errno != EINTR)
-            return;
-        at += k > 0 ? k : 0;
-    }
-    fdatasync(fd);
-}
-
-static void wipe_files(struct work *w)
-{
-    struct wiping *x = (struct wiping *)w;
-    for (uint32_t i = x->first; i < x->first + x->n; i++) {
-        char name[LEASE_SPOOL_MAX + 1], path[LEASE_SPOOL_MAX + 16];
-        snprintf(path, sizeof path, "spool/%s", spool_name(x->spool, i, name));
-        int fd = openat(x->desk->instance.dir_fd, path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
-        if (fd >= 0) {
-            overwrite(fd);
-            close(fd);
-            unlinkat(x->desk->instance.dir_fd, path, 0);
-        }
-    }
-    free(x);
-}
-
-void spool_wipe(struct desk *d, const char *spool, uint32_t first, uint32_t n)
-{
-    if (!spool[0])
-        return;
-    struct wiping *x = calloc(1, sizeof *x);
-    INVARIANT(x != NULL);
-    x->work.run = wipe_files;
-    x->desk = d;
-    x->first = first;
-    x->n = n;
-    snprintf(x->spool, sizeof x->spool, "%s", spool);
-    workers_put(d->sweepers, &x->work);
 }

@@ -33,8 +33,4 @@ void job_end_if_complete(struct job *j);
 /* Looks at the deadlines of all open jobs. */
 void jobs_deadlines(struct desk *d);
 
-/* The spool file of a partition, or of all that a job still has, is overwritten and removed. */
-void spool_wipe(struct desk *d, const char *spool, uint32_t first, uint32_t n);
-const char *spool_name(const char *spool, uint32_t index, char out[LEASE_SPOOL_MAX + 1]);
-
 void jobs_free(struct desk *d);

@@ -2,7 +2,15 @@
 #pragma once
 #include "state.h"
 
-enum { TAG_PEER_DIED = 1, TAG_LEDGER, TAG_FINISHER, TAG_SWEEPERS, TAG_TRIMMER, TAG_SIGNAL };
+enum {
+    TAG_PEER_DIED = 1,
+    TAG_LEDGER,
+    TAG_FINISHER,
+    TAG_SWEEPERS,
+    TAG_INTAKE,
+    TAG_TRIMMER,
+    TAG_SIGNAL
+};
 
 /* HELLO, READY, BYE, HEARTBEAT, EXITED, CIRCUIT_STATE; true when the message was one of these. */
 bool peers_message(struct desk *d, const struct incoming *in);

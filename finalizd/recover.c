@@ -1,15 +1,13 @@
 #include "recover.h"
-#include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "budget.h"
 #include "circuits.h"
 #include "flight.h"
+#include "inputs.h"
 #include "jobs.h"
 #include "log.h"
 #include "peers.h"
@@ -129,20 +127,7 @@ static enum err_code adopt_table(struct desk *d, unsigned node, uint32_t *in_use
     return ERR_OK;
 }
 
-/* ---- inputs ---- */
-
-static bool inputs_are_there(const struct job *j)
-{
-    for (uint32_t i = 0; i < j->n; i++) {
-        char name[LEASE_SPOOL_MAX + 1], path[LEASE_SPOOL_MAX + 16];
-        if (j->part[i].state != PART_WAITING)
-            continue; /* done, or filled already */
-        snprintf(path, sizeof path, "spool/%s", spool_name(j->spool, i, name));
-        if (faccessat(j->desk->instance.dir_fd, path, R_OK, 0) != 0)
-            return false;
-    }
-    return true;
-}
+/* ---- jobs ---- */
 
 static void open_jobs(struct desk *d)
 {
@@ -180,71 +165,5 @@ enum err_code recover(struct desk *d, struct err *e)
     log_info("recovered", NULL, "epoch=%llu circuits=%u jobs=%llu leases=%u",
              (unsigned long long)ledger_epoch(d->ledger), d->n_circuits,
              (unsigned long long)d->n_jobs, rows);
-    recover_sweep_spool(d);
     return ERR_OK;
-}
-
-/* ---- the sweep ---- */
-
-struct sweeping {
-    struct work work;
-    int dir_fd;
-    uint64_t older_than_ns;
-    size_t n;
-    char (*keep)[NAME_BYTES]; /* spool names of open jobs, sorted */
-};
-
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(a, b);
-}
-
-static void sweep(struct work *w)
-{
-    struct sweeping *s = (struct sweeping *)w;
-    int fd = openat(s->dir_fd, "spool", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-    unsigned removed = 0;
-    for (struct dirent *entry; dir && (entry = readdir(dir));) {
-        char base[NAME_BYTES];
-        struct stat st;
-        const char *dot = strrchr(entry->d_name, '.');
-        if (entry->d_name[0] == '.' || fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) ||
-            !S_ISREG(st.st_mode))
-            continue;
-        size_t n = dot ? (size_t)(dot - entry->d_name) : strlen(entry->d_name);
-        if (n >= sizeof base)
-            n = sizeof base - 1;
-        memcpy(base, entry->d_name, n);
-        base[n] = '\0';
-        uint64_t at = (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
-        if (at >= s->older_than_ns ||
-            (s->n && bsearch(base, s->keep, s->n, NAME_BYTES, compare_names)))
-            continue;
-        removed += unlinkat(fd, entry->d_name, 0) == 0;
-    }
-    if (dir)
-        closedir(dir);
-    else if (fd >= 0)
-        close(fd);
-    if (removed)
-        log_info("spool-swept", NULL, "files=%u reason=%s", removed, "they belonged to no job");
-    free(s->keep);
-    free(s);
-}
-
-void recover_sweep_spool(struct desk *d)
-{
-    struct sweeping *s = calloc(1, sizeof *s);
-    uint64_t now = wall_now_ns();
-    INVARIANT(s != NULL);
-    s->work.run = sweep;
-    s->dir_fd = d->instance.dir_fd;
-    s->older_than_ns = now > d->set.orphan_input_ns ? now - d->set.orphan_input_ns : 0;
-    s->keep = calloc(d->n_jobs + 1, NAME_BYTES);
-    INVARIANT(s->keep != NULL);
-    for (const struct job *j = d->jobs; j; j = j->next)
-        memcpy(s->keep[s->n++], j->spool, NAME_BYTES);
-    qsort(s->keep, s->n, NAME_BYTES, compare_names);
-    workers_put(d->sweepers, &s->work);
 }

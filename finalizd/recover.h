@@ -5,7 +5,3 @@
 #include "state.h"
 
 enum err_code recover(struct desk *d, struct err *e);
-
-/* Removes spool files that belong to no open job and are older than [desk] orphan_input: what a
- * client left that died before its SUBMIT. On a worker. */
-void recover_sweep_spool(struct desk *d);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "flight.h"
+#include "inputs.h"
 #include "jobs.h"
 #include "log.h"
 #include "suspicion.h"

@@ -201,7 +201,7 @@ struct desk {
     struct lane *peer_lane, *client_lane;
     struct ledger *ledger;
     struct finisher *finisher;
-    struct workers *sweepers, *trimmer;
+    struct workers *sweepers, *intake, *trimmer;
     struct work trim;
     bool trim_queued;
     struct stats *stats;

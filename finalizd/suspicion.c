@@ -6,6 +6,7 @@
 #include <sodium.h>
 #include <unistd.h>
 #include "flight.h"
+#include "inputs.h"
 #include "jobs.h"
 #include "log.h"
 #include "settle.h"

@@ -30,6 +30,8 @@ static int put_text(char *field, size_t room, const char *what, const char *text
     return 0;
 }
 
+enum { RESUBMITS = 3 };
+
 struct submit_answer {
     enum err_code code;
     char reason[512];
@@ -52,6 +54,30 @@ static bool take_submit(void *arg, const struct message *answer)
     a->code = answer->refused.code ? (enum err_code)answer->refused.code : ERR_REFUSED;
     snprintf(a->reason, sizeof a->reason, "%s", answer->refused.reason);
     return true;
+}
+
+/* Spools the inputs and asks. */
+static int submit_once(struct millrace *m, const struct millrace_job *job, struct message *q,
+                       struct submit_answer *a, struct millrace_error *out)
+{
+    struct err e = {0};
+    struct spool spool;
+    if (spool_inputs(&spool, &m->in, job->inputs, job->n_inputs, !job->inputs_are_json,
+                     !job->is_volatile, &e) != ERR_OK)
+        return client_fail(out, &e);
+    snprintf(q->submit.spool, sizeof q->submit.spool, "%s", spool.name);
+    memcpy(q->submit.content, spool.content, sizeof q->submit.content);
+    *a = (struct submit_answer){0};
+    int rc = client_ask(m, q, -1, PATIENCE_MS, take_submit, a, out);
+    if (!rc && a->code)
+        rc = client_error(out, a->code, "%s", a->reason);
+    /* Only a refusal leaves the files ours. An accepted job's are the desk's, which drops them
+     * itself when it knew the request already; after no answer at all, the desk's sweep of inputs
+     * that belong to no job finds them. */
+    if (a->code)
+        spool_remove(&spool);
+    spool_close(&spool);
+    return rc;
 }
 
 int millrace_submit(struct millrace *m, const struct millrace_job *job, uint64_t *id, int *existed,
@@ -80,30 +106,21 @@ int millrace_submit(struct millrace *m, const struct millrace_job *job, uint64_t
         memcpy(s->request, "auto-", 5);
         sodium_bin2hex(s->request + 5, sizeof s->request - 5, random, sizeof random);
     }
-    struct err e = {0};
-    struct spool spool;
-    if (spool_inputs(&spool, &m->in, job->inputs, job->n_inputs, !job->inputs_are_json,
-                     !job->is_volatile, &e) != ERR_OK)
-        return client_fail(out, &e);
-    snprintf(s->spool, sizeof s->spool, "%s", spool.name);
     s->partitions = (uint32_t)job->n_inputs;
     s->input = job->inputs_are_json ? 1 : 0;
-    memcpy(s->content, spool.content, sizeof s->content);
     s->priority = job->priority;
     s->limit_ms = job->limit_ms;
     s->urgent = job->urgent ? 1 : 0;
     s->is_volatile = job->is_volatile ? 1 : 0;
 
+    /* The desk may have been away so long that it swept the inputs, or have ended the job already
+     * when the question came again: the same request with new inputs is still one job. */
     struct submit_answer a = {0};
-    rc = client_ask(m, &q, -1, PATIENCE_MS, take_submit, &a, out);
-    if (!rc && a.code)
-        rc = client_error(out, a.code, "%s", a.reason);
-    /* Only a refusal leaves the files ours. An accepted job's are the desk's, which drops them
-     * itself when it knew the request already; after no answer at all, the desk's sweep of inputs
-     * that belong to no job finds them. */
-    if (a.code)
-        spool_remove(&spool);
-    spool_close(&spool);
+    for (int left = RESUBMITS; left >= 0; left--) {
+        rc = submit_once(m, job, &q, &a, out);
+        if (a.code != ERR_UNAVAILABLE)
+            break;
+    }
     if (rc)
         return rc;
     *id = a.job;

@@ -64,4 +64,30 @@ with Instance() as m:
     m.down()
     run_dir = os.path.join(m.dir, "run")
     check(os.listdir(run_dir) == [], f"run is empty after down: {os.listdir(run_dir)}")
+# The desk goes away while a client sends its inputs, for longer than inputs without a job are kept:
+# what it swept when it came back is sent again.
+with Instance(config="[desk]\norphan_input = 1s\n") as m:
+    mul, mul_w = fixture("bn128", "mul", ".zkey"), fixture("bn128", "mul", ".wtns")
+    m.up()
+    m.ok("circuit", "add", mul)
+    supervisor, desk = m.supervisor()["pid"], m.daemons()["finalizd"]
+    asked = subprocess.Popen([MILLRACE, "submit", mul] + [mul_w] * 200, env=m.env, stdout=subprocess.PIPE, text=True)
+    while not m.spooled() and asked.poll() is None:
+        pass
+    os.kill(supervisor, signal.SIGSTOP)
+    os.kill(desk, signal.SIGSTOP)
+    sent = -1
+    while sent < len(m.spooled()):  # all are there, and too old
+        sent = len(m.spooled())
+        time.sleep(1.5)
+    check(asked.poll() is None and sent == 200, f"the client waits with {sent} inputs in the spool")
+    os.kill(desk, signal.SIGKILL)
+    os.kill(supervisor, signal.SIGCONT)
+    job = asked.communicate(timeout=120)[0].strip()
+    check(asked.returncode == 0, f"accepted after the desk came back: {asked.returncode}")
+    m.ok("await", job, m.path("p.json"), m.path("u.json"))
+    with open(os.path.join(m.dir, "log", "finalizd.log")) as log:
+        check("spool-swept files=200" in log.read(), "the desk had swept the inputs")
+    check(len(json.load(open(m.path("p.json")))) == 200, "all 200 partitions are proved")
+
 finish()
