@@ -11,6 +11,7 @@
 #include "log.h"
 #include "peers.h"
 #include "settle.h"
+#include "slow_point.h"
 #include "timing.h"
 
 /* What the desk's thread copies and wipes itself; more goes to a worker. */
@@ -297,6 +298,7 @@ void flight_launch(struct flight *f)
     }
     struct message m = {.kind = MSG_GRANT};
     message_set_lease(&m, f->ref, f->job, f->index, f->attempt);
+    SLOW_POINT("desk.grant");
     peer_send(d, f->synthd, &m); /* lost: synthd scans the table */
 }
 

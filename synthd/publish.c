@@ -3,6 +3,7 @@
 
 #include "log.h"
 #include "notify.h"
+#include "slow_point.h"
 #include "synthd.h"
 
 bool publish(struct synthd *s, struct work *w)
@@ -33,6 +34,7 @@ static void ring_gpud(struct synthd *s, const struct work *w)
     }
     struct message m = {.kind = MSG_SYNTHESIZED};
     message_set_lease(&m, w->ref, w->terms.job, w->terms.partition, w->terms.attempt);
+    SLOW_POINT("synthd.ring");
     m.synthesized.priority = w->terms.priority;
     lane_send(s->gpud[to.index], NULL, &m);
 }

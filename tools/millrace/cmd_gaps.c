@@ -5,22 +5,43 @@
 #include "account.h"
 #include "command.h"
 #include "instance.h"
+#include "live.h"
 #include "trace.h"
 
 struct args {
     const char *dir;
-    double seconds, threshold;
+    double seconds, last, threshold;
 };
 static const struct option gaps_options[] = {
     {"dir", 'd', OPTION_TEXT, "DIR", offsetof(struct args, dir), "the instance's directory"},
     {"seconds", 's', OPTION_SECONDS, "TIME", offsetof(struct args, seconds),
      "watch for so long; without it, account for what the rings hold"},
+    {"last", 'l', OPTION_SECONDS, "TIME", offsetof(struct args, last),
+     "of what the rings hold, the time since so long ago"},
     {"threshold", 't', OPTION_SECONDS, "TIME", offsetof(struct args, threshold),
      "list gaps of at least so long (0.001); the table has all of them"},
     {0}};
 static const struct args gaps_defaults = {.threshold = 0.001};
 
-static enum err_code collect(const char *dir, double seconds, struct spans *s, struct err *e)
+/* What is under way now has no span yet: the lease tables say what it is. */
+static enum err_code add_open_steps(struct spans *to, const struct instance *in, struct err *e)
+{
+    struct live *v = live_open(in, &(struct live_options){.window_s = 1, .ask_s = -1}, e);
+    enum err_code rc = v ? live_turn(v, 0, e) : e->code;
+    if (rc == ERR_OK) {
+        const struct spans *s = &live_view(v)->spans;
+        for (size_t i = 0; i < s->n && rc == ERR_OK; i++)
+            if (s->at[i].s.reserved == LIVE_STEP_OPEN)
+                rc = spans_add(to, &s->at[i].s, &s->source[s->at[i].source], e);
+    }
+    live_close(&v);
+    spans_sort(to);
+    return rc;
+}
+
+/* open: with the steps under way. */
+static enum err_code collect(const char *dir, double seconds, bool open, struct spans *s,
+                             struct err *e)
 {
     char at[4096];
     struct instance in;
@@ -28,6 +49,8 @@ static enum err_code collect(const char *dir, double seconds, struct spans *s, s
     if (instance_open(&in, at, e))
         return e->code;
     enum err_code rc = spans_collect(s, &in, seconds, e);
+    if (rc == ERR_OK && open)
+        rc = add_open_steps(s, &in, e);
     instance_close(&in);
     return rc;
 }
@@ -101,9 +124,16 @@ static enum err_code run_gaps(const struct invocation *in, struct err *e)
     struct spans s = {0};
     struct account *account = NULL;
     size_t n = 0;
-    uint64_t begin = a->seconds > 0 ? span_now_ns() : 0;
-    enum err_code rc = collect(a->dir, a->seconds, &s, e);
-    uint64_t end = a->seconds > 0 ? span_now_ns() : 0;
+    bool window = a->seconds > 0 || a->last > 0;
+    uint64_t begin = span_now_ns() - (uint64_t)(a->last * 1e9);
+    if (a->seconds > 0 && a->last > 0)
+        return err_set(e, ERR_USAGE,
+                       "gaps: --seconds watches from now on, --last looks back: "
+                       "give one of them");
+    enum err_code rc = collect(a->dir, a->seconds, window, &s, e);
+    uint64_t end = window ? span_now_ns() : 0;
+    if (!window)
+        begin = 0;
     if (!rc)
         rc = account_make(&s, begin, end, &account, &n, e);
     if (!rc && n == 0)
@@ -157,7 +187,7 @@ static enum err_code run_trace(const struct invocation *in, struct err *e)
     const struct args *a = in->args;
     struct spans s = {0};
     uint64_t begin = a->seconds > 0 ? span_now_ns() : 0;
-    enum err_code rc = collect(a->dir, a->seconds, &s, e);
+    enum err_code rc = collect(a->dir, a->seconds, false, &s, e);
     if (rc)
         return rc;
     FILE *out = in->n_operands ? fopen(in->operand[0], "w") : stdout;
