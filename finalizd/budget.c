@@ -122,6 +122,8 @@ enum err_code budget_can_ever(const struct desk *d, const struct circuit_entry *
 
 /* ---- keys ---- */
 
+static uint64_t charge_at(const struct peer *gpud, const struct circuit_entry *c);
+
 bool budget_key_resident(const struct peer *gpud, const struct circuit_entry *c)
 {
     const struct key *k = keys_find(&gpud->keys, c->index);
@@ -158,12 +160,12 @@ bool budget_key_room(struct desk *d, struct peer *gpud, struct circuit_entry *c)
 {
     if (!host_room(d, c))
         return false;
-    switch (keys_room(&gpud->keys, c->index, c->key_bytes)) {
+    switch (keys_room(&gpud->keys, c->index, charge_at(gpud, c))) {
     case KEY_RESIDENT:
     case KEY_FITS:
         return true;
     case KEY_EVICTS:
-        for (unsigned victim; keys_victim(&gpud->keys, c->key_bytes, &victim);)
+        for (unsigned victim; keys_victim(&gpud->keys, charge_at(gpud, c), &victim);)
             ask_evict(d, gpud, victim);
         return false;
     case KEY_BUSY:
@@ -172,28 +174,72 @@ bool budget_key_room(struct desk *d, struct peer *gpud, struct circuit_entry *c)
     return false;
 }
 
+/* What a gpud is charged for a circuit until it says better: on a device the key, else the tables
+ * that it makes in the host. */
+static uint64_t charge_at(const struct peer *gpud, const struct circuit_entry *c)
+{
+    if (gpud->memory_bytes)
+        return c->key_bytes;
+    return c->map ? sizeof(fr_t) << c->map->domain_log2 : 0;
+}
+
+static uint64_t tables_of(const struct peer *p, const struct circuit_entry *c)
+{
+    const struct key *k = keys_find(&p->keys, c->index);
+    bool on_host = p->actor.kind == ACTOR_GPUD && !p->memory_bytes && !p->dead;
+    return on_host && k ? k->bytes : 0;
+}
+
+/* The host's charge follows what the daemons hold; `held`: some daemon says that it maps it. */
+static void update_host(struct desk *d, struct circuit_entry *c)
+{
+    bool held = false;
+    uint64_t bytes = c->key_bytes;
+    for (struct peer *p = d->peers; p; p = p->next) {
+        const struct key *k = keys_find(&p->keys, c->index);
+        held = held || (!p->dead && k && k->resident);
+        bytes += tables_of(p, c);
+    }
+    keys_report(&d->host_keys, c->index, held, bytes, d->now_ns);
+}
+
 void budget_key_use(struct desk *d, struct peer *gpud, struct circuit_entry *c)
 {
-    keys_use(&gpud->keys, c->index, c->key_bytes, d->now_ns);
+    keys_use(&gpud->keys, c->index, charge_at(gpud, c), d->now_ns);
     keys_use(&d->host_keys, c->index, c->key_bytes, d->now_ns);
+    update_host(d, c);
 }
 
 void budget_key_done(struct desk *d, struct peer *gpud, struct circuit_entry *c)
 {
     keys_done(&gpud->keys, c->index, d->now_ns);
     keys_done(&d->host_keys, c->index, d->now_ns);
+    update_host(d, c);
 }
 
-/* The host's entry is resident while any daemon's is. */
-static void update_host(struct desk *d, struct circuit_entry *c)
+void budget_map_use(struct desk *d, struct circuit_entry *c)
 {
-    bool held = false;
-    for (struct peer *p = d->peers; p; p = p->next) {
-        const struct key *k = keys_find(&p->keys, c->index);
-        if (!p->dead && k && k->resident)
-            held = true;
-    }
-    keys_report(&d->host_keys, c->index, held, c->key_bytes, d->now_ns);
+    keys_use(&d->host_keys, c->index, c->key_bytes, d->now_ns);
+}
+
+void budget_map_done(struct desk *d, struct circuit_entry *c)
+{
+    keys_done(&d->host_keys, c->index, d->now_ns);
+    d->grant_due = true;
+}
+
+uint64_t budget_mapped_bytes(const struct desk *d)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < d->host_keys.n; i++)
+        sum += d->circuits[d->host_keys.at[i].circuit]->key_bytes;
+    return sum;
+}
+
+uint64_t budget_table_bytes(const struct desk *d)
+{
+    uint64_t mapped = budget_mapped_bytes(d);
+    return d->host_keys.used > mapped ? d->host_keys.used - mapped : 0;
 }
 
 void budget_key_report(struct desk *d, struct peer *p, struct circuit_entry *c, bool resident,

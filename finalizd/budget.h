@@ -5,7 +5,9 @@
  * circuit kept aside in each node (node.reserve), which nobody else is given. Two-phase release: an
  * extent comes back when its last reader is done with it (UPLOADED), the key's charge when the
  * partition is settled.
- * Keys: see keys.h. The host's set is bounded by the memory limit less the arenas. */
+ * Keys: see keys.h. A gpud's set is bounded by its device's memory. The host's is bounded by the
+ * memory limit less the arenas: a circuit's file, once, as long as any daemon maps it or may map it
+ * (a flight uses it), and beside it the tables that a gpud without device memory makes for it. */
 #pragma once
 #include "state.h"
 
@@ -36,6 +38,15 @@ bool budget_key_resident(const struct peer *gpud, const struct circuit_entry *c)
 /* Charges and releases the key for one flight. */
 void budget_key_use(struct desk *d, struct peer *gpud, struct circuit_entry *c);
 void budget_key_done(struct desk *d, struct peer *gpud, struct circuit_entry *c);
+
+/* The desk itself maps the circuit for a while. */
+void budget_map_use(struct desk *d, struct circuit_entry *c);
+void budget_map_done(struct desk *d, struct circuit_entry *c);
+
+/* What the host is charged for circuits: the files that any daemon maps, each once (mapped), and the
+ * tables that gpuds without device memory make beside them. */
+uint64_t budget_mapped_bytes(const struct desk *d);
+uint64_t budget_table_bytes(const struct desk *d);
 
 /* CIRCUIT_STATE of a daemon, and the end of one (everything it held is gone). */
 void budget_key_report(struct desk *d, struct peer *p, struct circuit_entry *c, bool resident,

@@ -59,14 +59,16 @@ static void lay_out(struct circuit_entry *c)
     c->b_offset = c->a_offset + (ab + VECTOR_ALIGN - 1) / VECTOR_ALIGN * VECTOR_ALIGN;
     c->extent_bytes = whole_granules(c->b_offset + ab);
     c->witness_bytes = whole_granules(w);
-    c->key_bytes = circuit_mapped_bytes(c->map);
 }
 
-static struct circuit *map_circuit(const struct desk *d, const uint8_t digest[32], struct err *e)
+/* The desk keeps what it needs to lay out extents and to verify proofs. It does not map the key: the
+ * budget counts what is mapped. */
+static struct circuit *read_head(const struct desk *d, const uint8_t digest[32],
+                                 uint64_t *file_bytes, struct err *e)
 {
     char name[STORE_NAME_MAX], path[sizeof d->instance.dir + STORE_NAME_MAX];
     snprintf(path, sizeof path, "%s/%s", d->instance.dir, store_circuit_name(digest, name));
-    struct circuit *map = circuit_map(path, e);
+    struct circuit *map = circuit_head(path, file_bytes, e);
     if (map && memcmp(map->digest, digest, 32) != 0) {
         circuit_free(&map);
         err_set(e, ERR_MISMATCH, "%s: its content has another digest than its name", path);
@@ -98,15 +100,15 @@ static void take_alias(struct desk *d, struct circuit_entry *c, const char *alia
     snprintf(c->alias, sizeof c->alias, "%s", alias);
 }
 
-static void adopt_map(struct desk *d, struct circuit_entry *c, struct circuit *map)
+static void adopt_head(struct circuit_entry *c, struct circuit *map, uint64_t file_bytes)
 {
-    if (c->map) { /* added again: flights may be using the first mapping */
+    if (c->map) { /* added again: finishers may be using the first one */
         circuit_free(&map);
         return;
     }
     c->map = map;
+    c->key_bytes = file_bytes;
     lay_out(c);
-    (void)d;
 }
 
 void circuit_load(struct desk *d, const struct ledger_circuit *lc)
@@ -116,9 +118,10 @@ void circuit_load(struct desk *d, const struct ledger_circuit *lc)
     take_alias(d, c, lc->alias);
     c->urgent = lc->urgent;
     c->removed = false;
-    struct circuit *map = map_circuit(d, lc->digest, &e);
+    uint64_t file_bytes = 0;
+    struct circuit *map = read_head(d, lc->digest, &file_bytes, &e);
     if (map)
-        adopt_map(d, c, map);
+        adopt_head(c, map, file_bytes);
     else
         log_error("circuit-lost", NULL, "alias=%s reason=%s", c->alias, e.text);
 }
@@ -131,13 +134,14 @@ struct adding {
     char route[ROUTING_ID_MAX];
     struct msg_circuit_add m;
     struct circuit *map;
+    uint64_t file_bytes;
     struct err err;
 };
 
 static void map_added(struct work *w)
 {
     struct adding *a = (struct adding *)w;
-    a->map = map_circuit(a->desk, a->m.circuit, &a->err);
+    a->map = read_head(a->desk, a->m.circuit, &a->file_bytes, &a->err);
 }
 
 static void added(void *arg, const struct ledger_reply *r)
@@ -151,7 +155,7 @@ static void added(void *arg, const struct ledger_reply *r)
         return;
     }
     struct circuit_entry *c = circuit_entry_of(d, a->m.circuit);
-    adopt_map(d, c, a->map);
+    adopt_head(c, a->map, a->file_bytes);
     take_alias(d, c, a->m.alias);
     c->urgent = a->m.urgent;
     c->removed = false;

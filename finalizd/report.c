@@ -52,6 +52,10 @@ static json_t *peer_json(const struct desk *d, const struct peer *p)
                           (json_int_t)((d->now_ns - p->heard_ns) / 1000000));
     json_object_set_new(o, "done", number(p->done));
     json_object_set_new(o, "charged_bytes", number(p->charged_bytes));
+    if (p->actor.kind == ACTOR_GPUD && p->memory_bytes) {
+        json_object_set_new(o, "device_bytes", number(p->memory_bytes));
+        json_object_set_new(o, "device_key_bytes", number(p->keys.used));
+    }
     if (p->numa_node < ARENA_NODES_MAX)
         json_object_set_new(o, "node", number(p->numa_node));
     if (p->device[0])
@@ -80,7 +84,8 @@ static json_t *memory_json(const struct desk *d)
     json_t *memory = json_object();
     json_object_set_new(memory, "limit_bytes", number(d->set.memory_limit));
     json_object_set_new(memory, "arena_bytes", number(budget_arena_bytes(d)));
-    json_object_set_new(memory, "key_bytes", number(d->host_keys.used));
+    json_object_set_new(memory, "key_bytes", number(budget_mapped_bytes(d)));
+    json_object_set_new(memory, "table_bytes", number(budget_table_bytes(d)));
     json_object_set_new(memory, "charged_bytes", number(budget_arena_bytes(d) + d->host_keys.used));
     json_object_set_new(memory, "nodes", nodes);
     return memory;

@@ -42,8 +42,9 @@ struct circuit_entry {
     uint8_t digest[32];
     char alias[NAME_BYTES];
     bool urgent, removed;
-    struct circuit *map; /* NULL until mapped */
-    uint64_t key_bytes;  /* what host and device are charged for it until a daemon says better */
+    struct circuit *map; /* counts and verification key (circuit_head); NULL: cannot be read */
+    uint64_t key_bytes;  /* its file: what the host is charged while any daemon maps it, and a
+                            device until its daemon says better */
     uint64_t extent_bytes, w_offset, a_offset, b_offset; /* layout with a and b */
     uint64_t witness_bytes; /* extent where the backend evaluates: w alone, at w_offset */
     uint32_t open_jobs, flights;

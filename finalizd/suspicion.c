@@ -5,11 +5,14 @@
 #include <string.h>
 #include <sodium.h>
 #include <unistd.h>
+#include "budget.h"
 #include "flight.h"
 #include "inputs.h"
 #include "jobs.h"
 #include "log.h"
+#include "prepared.h"
 #include "settle.h"
+#include "store.h"
 #include "wtns.h"
 
 /* A witness that satisfies the constraints, and still no valid proof: after so many the devices or
@@ -22,7 +25,7 @@ struct checking {
     uint64_t job;
     uint32_t index;
     char path[LEASE_SPOOL_MAX + 16];
-    const struct circuit *circuit;
+    struct circuit_entry *circuit; /* the desk's; its digest alone is read by the worker */
     enum { SATISFIED, UNSATISFIED, UNREADABLE } found;
     size_t row;
 };
@@ -30,12 +33,18 @@ struct checking {
 static void check_witness(struct work *w)
 {
     struct checking *c = (struct checking *)w;
-    const struct circuit *ck = c->circuit;
+    char store[STORE_NAME_MAX], path[sizeof c->desk->instance.dir + STORE_NAME_MAX];
+    struct err e = {0};
+    c->found = UNREADABLE;
+    snprintf(path, sizeof path, "%s/%s", c->desk->instance.dir,
+             store_circuit_name(c->circuit->digest, store));
+    struct circuit *ck = circuit_map(path, &e);
+    if (!ck)
+        return;
     size_t bytes = (size_t)ck->n_wires * sizeof(fr_t);
     fr_t *values = malloc(bytes);
     int fd = openat(c->desk->instance.dir_fd, c->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     struct wtns *file = fd >= 0 ? wtns_open_fd(fd, c->path, NULL) : NULL;
-    c->found = UNREADABLE;
     if (values && file && wtns_expect(file, ck->curve, ck->n_wires, NULL) == ERR_OK &&
         wtns_read(file, values, NULL, NULL) == ERR_OK) {
         c->row = matrix_first_unsatisfied(ck->curve, &ck->a, &ck->b, &ck->c, values, NULL);
@@ -45,12 +54,14 @@ static void check_witness(struct work *w)
         sodium_memzero(values, bytes);
     free(values);
     wtns_close(&file);
+    circuit_free(&ck);
 }
 
 static void checked(struct work *w)
 {
     struct checking *c = (struct checking *)w;
     struct job *j = job_by_id(c->desk, c->job);
+    budget_map_done(c->desk, c->circuit);
     struct partition *p = j && j->state == JOB_OPEN ? &j->part[c->index] : NULL;
     if (p && p->checking) {
         p->checking = false;
@@ -79,7 +90,8 @@ static void ask_witness(struct partition *p)
     c->desk = j->desk;
     c->job = j->id;
     c->index = p->index;
-    c->circuit = j->circuit->map;
+    c->circuit = j->circuit;
+    budget_map_use(j->desk, j->circuit);
     snprintf(c->path, sizeof c->path, "spool/%s", spool_name(j->spool, p->index, name));
     p->checking = true;
     workers_put(j->desk->sweepers, &c->work);

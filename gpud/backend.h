@@ -61,6 +61,9 @@ struct backend_ops {
     enum err_code (*circuit_load)(struct backend *b, const struct circuit *c, struct err *e);
     void (*circuit_evict)(struct backend *b, const uint8_t digest[32]);
     bool (*circuit_resident)(const struct backend *b, const uint8_t digest[32]);
+    /* What a resident circuit takes beside the mapped file: device memory where there is such, else
+     * tables in the host; 0 when it is not resident. */
+    uint64_t (*circuit_bytes)(const struct backend *b, const uint8_t digest[32]);
     /* A ticket (>= 0) for the others, or -1 with the reason. */
     int (*prove_start)(struct backend *b, const struct prove_input *in, struct err *e);
     enum prove_stage (*prove_poll)(struct backend *b, int ticket);

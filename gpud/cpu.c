@@ -250,6 +250,14 @@ static bool cpu_circuit_resident(const struct backend *b, const uint8_t digest[3
     return false;
 }
 
+static uint64_t cpu_circuit_bytes(const struct backend *b, const uint8_t digest[32])
+{
+    for (const struct resident *r = b->residents; r; r = r->next)
+        if (memcmp(r->digest, digest, 32) == 0)
+            return ntt_domain_bytes(r->domain);
+    return 0;
+}
+
 static int cpu_prove_start(struct backend *b, const struct prove_input *in, struct err *e)
 {
     struct resident *r = *find(b, in->circuit->digest);
@@ -347,6 +355,7 @@ const struct backend_ops backend_cpu = {
     .circuit_load = cpu_circuit_load,
     .circuit_evict = cpu_circuit_evict,
     .circuit_resident = cpu_circuit_resident,
+    .circuit_bytes = cpu_circuit_bytes,
     .prove_start = cpu_prove_start,
     .prove_poll = cpu_prove_poll,
     .prove_finish = cpu_prove_finish,

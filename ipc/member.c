@@ -70,6 +70,7 @@ enum member_event member_hear(struct member *m, const struct message *in)
         return MEMBER_HANDLED;
     case MSG_WELCOME:
         m->welcomed = true;
+        m->n_told = 0;
         m->epoch = in->welcome.epoch;
         if (in->welcome.heartbeat_ms > 0)
             m->heartbeat_ns = in->welcome.heartbeat_ms * MS;
@@ -138,4 +139,31 @@ void member_tell_circuit(struct member *m, const uint8_t digest[32], bool reside
     snprintf(out.circuit_state.reason, sizeof out.circuit_state.reason, "%s", reason);
     text_clean(out.circuit_state.reason);
     lane_send(m->desk, NULL, &out);
+}
+
+static const struct member_circuit *find_circuit(const struct member_circuit *list, unsigned n,
+                                                 const uint8_t digest[32])
+{
+    for (unsigned i = 0; i < n; i++)
+        if (memcmp(list[i].digest, digest, 32) == 0)
+            return &list[i];
+    return NULL;
+}
+
+void member_tell_circuits(struct member *m, const struct member_circuit *now, unsigned n)
+{
+    if (!m->welcomed)
+        return;
+    if (n > MEMBER_CIRCUITS_MAX)
+        n = MEMBER_CIRCUITS_MAX;
+    for (unsigned i = 0; i < m->n_told; i++)
+        if (!find_circuit(now, n, m->told[i].digest))
+            member_tell_circuit(m, m->told[i].digest, false, 0, 0, "");
+    for (unsigned i = 0; i < n; i++) {
+        const struct member_circuit *was = find_circuit(m->told, m->n_told, now[i].digest);
+        if (!was || was->bytes != now[i].bytes)
+            member_tell_circuit(m, now[i].digest, true, now[i].bytes, 0, "");
+    }
+    memcpy(m->told, now, n * sizeof *now);
+    m->n_told = n;
 }

@@ -121,6 +121,19 @@ static enum err_code start(struct synthd *s, const struct synthd_options *o, int
     return rc;
 }
 
+/* The mapping is shared with whoever else has it: beside it a circuit takes nothing here. */
+static void tell_circuits(struct synthd *s)
+{
+    static struct circuit_mapped mapped[MEMBER_CIRCUITS_MAX];
+    static struct member_circuit now[MEMBER_CIRCUITS_MAX];
+    unsigned n = circuit_cache_list(s->circuits, mapped, MEMBER_CIRCUITS_MAX);
+    n = n < MEMBER_CIRCUITS_MAX ? n : MEMBER_CIRCUITS_MAX;
+    for (unsigned i = 0; i < n; i++)
+        memcpy(now[i].digest, mapped[i].digest, sizeof now[i].digest);
+    member_tell_circuits(&s->member, now, n);
+    stat_set(s->stats, STAT_CHARGED_BYTES, circuit_cache_bytes(s->circuits));
+}
+
 static bool hear(struct synthd *s)
 {
     static struct incoming in;
@@ -139,19 +152,16 @@ static bool hear(struct synthd *s)
             rung = true; /* take_watch and the fill thread read the word */
             break;
         case MSG_CIRCUIT_EVICT: {
-            bool gone = circuit_cache_evict(s->circuits, in.m.circuit_evict.circuit);
-            uint64_t bytes = circuit_cache_bytes(s->circuits);
-            stat_set(s->stats, STAT_CHARGED_BYTES, bytes);
-            member_tell_circuit(&s->member, in.m.circuit_evict.circuit, !gone, 0, 0, "");
-            break;
+            circuit_cache_evict(s->circuits, in.m.circuit_evict.circuit);
+            break; /* tell_circuits says when it is gone */
         }
         case MSG_CIRCUIT_LOAD: {
             struct err e;
             const struct circuit *c =
                 circuit_cache_borrow(s->circuits, in.m.circuit_load.circuit, &e);
-            member_tell_circuit(&s->member, in.m.circuit_load.circuit, c != NULL,
-                                c != NULL ? circuit_mapped_bytes(c) : 0,
-                                c != NULL ? 0 : (uint32_t)e.code, c != NULL ? "" : e.text);
+            if (c == NULL)
+                member_tell_circuit(&s->member, in.m.circuit_load.circuit, false, 0,
+                                    (uint32_t)e.code, e.text);
             circuit_cache_return(s->circuits, c);
             break;
         }
@@ -190,6 +200,7 @@ static void serve(struct synthd *s, int signals)
         }
         look_again = take_watch(s);
         look_again = publish_ended(s) || look_again;
+        tell_circuits(s);
         if (look_again || now >= next_scan) {
             take_scan(s, !look_again);
             next_scan = now + SCAN_MS * UINT64_C(1000000);

@@ -147,3 +147,16 @@ uint64_t circuit_cache_bytes(struct circuit_cache *cache)
     pthread_mutex_unlock(&cache->lock);
     return bytes;
 }
+
+unsigned circuit_cache_list(struct circuit_cache *cache, struct circuit_mapped *out, unsigned max)
+{
+    unsigned n = 0;
+    pthread_mutex_lock(&cache->lock);
+    for (const struct mapped *m = cache->list; m != NULL; m = m->next, n++)
+        if (n < max) {
+            memcpy(out[n].digest, m->circuit->digest, 32);
+            out[n].bytes = circuit_mapped_bytes(m->circuit);
+        }
+    pthread_mutex_unlock(&cache->lock);
+    return n;
+}

@@ -24,5 +24,11 @@ void circuit_cache_return(struct circuit_cache *cache, const struct circuit *c);
 
 /* Unmaps it, now or when its last user returns it. True when it is unmapped already. */
 bool circuit_cache_evict(struct circuit_cache *cache, const uint8_t digest[32]);
+/* What is mapped now, up to max; how many there are. */
+struct circuit_mapped {
+    uint8_t digest[32];
+    uint64_t bytes;
+};
+unsigned circuit_cache_list(struct circuit_cache *cache, struct circuit_mapped *out, unsigned max);
 /* Bytes mapped now: what the memory budget is charged. */
 uint64_t circuit_cache_bytes(struct circuit_cache *cache);

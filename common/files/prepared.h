@@ -15,6 +15,9 @@
  * the file's size and the header's digest, which costs no more than reading 4 KiB; the content is
  * trusted from there on (the store is the instance's own). */
 struct circuit *circuit_map(const char *path, struct err *e);
+/* The same without what is large: counts, curve and verification key. Matrices, queries and H bases
+ * have their counts and no data (NULL). Nothing stays mapped. *file_bytes: what circuit_map maps. */
+struct circuit *circuit_head(const char *path, uint64_t *file_bytes, struct err *e);
 
 /* The full check of a mapped circuit: checksums, matrix invariants, wire lists ascending and in
  * range, padding zero, every point reduced, on its curve, in the subgroup and not at infinity. */

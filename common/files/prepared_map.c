@@ -100,6 +100,39 @@ struct circuit *circuit_map(const char *path, struct err *e)
     return c;
 }
 
+struct circuit *circuit_head(const char *path, uint64_t *file_bytes, struct err *e)
+{
+    struct prepared_header h;
+    int fd;
+    if (prepared_open(path, &h, &fd, e))
+        return NULL;
+    struct circuit *c = circuit_new(e);
+    uint64_t length = h.section[PREPARED_IC].length;
+    struct region *ic = c ? &circuit_owner(c)->regions[OWNER_IC] : NULL;
+    if (c && region_new(ic, length, "a verification key", e))
+        circuit_free(&c);
+    for (uint64_t have = 0; c && have < length;) {
+        ssize_t got = pread(fd, (char *)ic->base + have, (size_t)(length - have),
+                            (off_t)(h.section[PREPARED_IC].offset + have));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0) {
+            err_set(e, ERR_IO, "%s: cannot read the verification key: %s", path,
+                    got ? strerror(errno) : "the file ends there");
+            circuit_free(&c);
+            break;
+        }
+        have += (uint64_t)got;
+    }
+    close(fd);
+    if (!c)
+        return NULL;
+    prepared_header_to_circuit(&h, c);
+    c->vk.ic = ic->base;
+    *file_bytes = h.file_bytes;
+    return c;
+}
+
 enum err_code prepared_digest(const char *path, uint8_t digest[32], struct err *e)
 {
     struct prepared_header h;

@@ -172,6 +172,12 @@ static bool cuda_circuit_resident(const struct backend *b, const uint8_t digest[
     return key_find(b, digest) != NULL;
 }
 
+static uint64_t cuda_circuit_bytes(const struct backend *b, const uint8_t digest[32])
+{
+    const struct key *k = key_find(b, digest);
+    return k ? k->bytes : 0;
+}
+
 const struct backend_ops backend_cuda = {
     .name = "cuda",
     .open = cuda_open,
@@ -181,6 +187,7 @@ const struct backend_ops backend_cuda = {
     .circuit_load = cuda_circuit_load,
     .circuit_evict = cuda_circuit_evict,
     .circuit_resident = cuda_circuit_resident,
+    .circuit_bytes = cuda_circuit_bytes,
     .prove_start = prove_start_cuda,
     .prove_poll = prove_poll_cuda,
     .prove_finish = prove_finish_cuda,
