@@ -1,5 +1,9 @@
 #include "budget.h"
+#include <dirent.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include "peers.h"
 
 /* ---- extents ---- */
@@ -88,6 +92,39 @@ uint64_t budget_arena_bytes(const struct desk *d)
     return sum;
 }
 
+static bool is_arena(const char *name)
+{
+    const char *end = strrchr(name, '.');
+    return strncmp(name, "node", 4) == 0 && end &&
+           (strcmp(end, ".ctl") == 0 || strcmp(end, ".bulk") == 0);
+}
+
+void budget_look_evidence(struct desk *d)
+{
+    struct err e;
+    int fd = instance_arena_fd(&d->instance, &e);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    uint64_t sum = 0, beside = budget_arena_bytes(d);
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        struct stat st;
+        if (!is_arena(entry->d_name) && fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISREG(st.st_mode))
+            sum += (uint64_t)st.st_blocks * 512;
+    }
+    if (dir)
+        closedir(dir);
+    else if (fd >= 0)
+        close(fd);
+    d->evidence_bytes = sum;
+    beside += sum;
+    d->host_keys.limit = d->set.memory_limit > beside ? d->set.memory_limit - beside : 1;
+}
+
+uint64_t budget_charged_bytes(const struct desk *d)
+{
+    return budget_arena_bytes(d) + d->evidence_bytes + d->host_keys.used;
+}
+
 enum err_code budget_can_ever(const struct desk *d, const struct circuit_entry *c, bool urgent,
                               struct err *e)
 {
@@ -110,7 +147,7 @@ enum err_code budget_can_ever(const struct desk *d, const struct circuit_entry *
                        "a partition of this circuit needs an extent of %llu bytes, the largest "
                        "arena has %llu for it: set [memory] arena larger",
                        (unsigned long long)least, (unsigned long long)best);
-    uint64_t arenas = budget_arena_bytes(d);
+    uint64_t arenas = budget_arena_bytes(d) + d->evidence_bytes;
     if (d->set.memory_limit && arenas + c->key_bytes > d->set.memory_limit)
         return err_set(e, ERR_MEMORY,
                        "the circuit's key and matrices take %llu bytes beside arenas of %llu: "

@@ -43,8 +43,8 @@ void budget_key_done(struct desk *d, struct peer *gpud, struct circuit_entry *c)
 void budget_map_use(struct desk *d, struct circuit_entry *c);
 void budget_map_done(struct desk *d, struct circuit_entry *c);
 
-/* What the host is charged for circuits: the files that any daemon maps, each once (mapped), and the
- * tables that gpuds without device memory make beside them. */
+/* What the host is charged for circuits: the files that any daemon maps, each once (mapped), and
+ * the tables that gpuds without device memory make beside them. */
 uint64_t budget_mapped_bytes(const struct desk *d);
 uint64_t budget_table_bytes(const struct desk *d);
 
@@ -54,3 +54,8 @@ void budget_key_report(struct desk *d, struct peer *p, struct circuit_entry *c, 
 void budget_peer_gone(struct desk *d, struct peer *p);
 
 uint64_t budget_arena_bytes(const struct desk *d);
+
+/* Looks at what else lies beside the arenas on their tmpfs (span rings and counters of daemons,
+ * also of dead ones), charges it, and bounds the keys by what is left. */
+void budget_look_evidence(struct desk *d);
+uint64_t budget_charged_bytes(const struct desk *d); /* all of it: what the limit is for */

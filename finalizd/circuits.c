@@ -61,8 +61,8 @@ static void lay_out(struct circuit_entry *c)
     c->witness_bytes = whole_granules(w);
 }
 
-/* The desk keeps what it needs to lay out extents and to verify proofs. It does not map the key: the
- * budget counts what is mapped. */
+/* The desk keeps what it needs to lay out extents and to verify proofs. It does not map the key:
+ * the budget counts what is mapped. */
 static struct circuit *read_head(const struct desk *d, const uint8_t digest[32],
                                  uint64_t *file_bytes, struct err *e)
 {

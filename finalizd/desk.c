@@ -6,6 +6,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 #include "answer.h"
+#include "budget.h"
 #include "circuits.h"
 #include "death.h"
 #include "flight.h"
@@ -240,6 +241,7 @@ static void tell_progress(struct desk *d)
 static void each_second(struct desk *d)
 {
     peers_tick(d);
+    budget_look_evidence(d);
     tell_progress(d);
     notify_heartbeat();
     notify_status("%s: %" PRIu64 " jobs open, %" PRIu64 " partitions wait, %" PRIu64

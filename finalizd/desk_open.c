@@ -78,8 +78,7 @@ static enum err_code attach_arenas(struct desk *d, struct err *e)
         d->n_nodes++;
     }
     close(fd);
-    uint64_t arenas = budget_arena_bytes(d);
-    d->host_keys.limit = d->set.memory_limit > arenas ? d->set.memory_limit - arenas : 1;
+    budget_look_evidence(d);
     return rc;
 }
 

@@ -33,7 +33,7 @@ struct finish {
     struct proof proof;
     struct err verdict;
     uint64_t began_ns, formed_ns, check_ns, checked_ns; /* formed until check: for its batch */
-    uint32_t batch;                      /* how many were checked together */
+    uint32_t batch;                                     /* how many were checked together */
     uint64_t timing[LEASE_TIMING_WORDS]; /* struct prove_timing, for GPU_TIMING lines */
 };
 

@@ -65,8 +65,9 @@ static json_t *peer_json(const struct desk *d, const struct peer *p)
     return o;
 }
 
-static json_t *memory_json(const struct desk *d)
+static json_t *memory_json(struct desk *d)
 {
+    budget_look_evidence(d);
     json_t *nodes = json_array();
     for (unsigned i = 0; i < ARENA_NODES_MAX; i++) {
         const struct node *n = &d->nodes[i];
@@ -86,7 +87,8 @@ static json_t *memory_json(const struct desk *d)
     json_object_set_new(memory, "arena_bytes", number(budget_arena_bytes(d)));
     json_object_set_new(memory, "key_bytes", number(budget_mapped_bytes(d)));
     json_object_set_new(memory, "table_bytes", number(budget_table_bytes(d)));
-    json_object_set_new(memory, "charged_bytes", number(budget_arena_bytes(d) + d->host_keys.used));
+    json_object_set_new(memory, "charged_bytes", number(budget_charged_bytes(d)));
+    json_object_set_new(memory, "evidence_bytes", number(d->evidence_bytes));
     json_object_set_new(memory, "nodes", nodes);
     return memory;
 }

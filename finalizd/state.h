@@ -185,7 +185,7 @@ struct flight {
     fr_t *publics;
     uint64_t attempt_ns;   /* its commit was begun */
     uint64_t committed_ns; /* the verdict; 0: there was none to commit */
-    enum err_code failed;            /* why the attempt ends without a proof */
+    enum err_code failed;  /* why the attempt ends without a proof */
 };
 
 /* --- the desk ------------------------------------------------------------------------------ */
@@ -222,13 +222,14 @@ struct desk {
     struct flight *flights, *graves;
     uint64_t n_flights;
     struct key_set host_keys; /* circuits mapped by any daemon */
+    uint64_t evidence_bytes;  /* span rings and counters, as last looked at */
     struct sending *sendings; /* answer.c: answers that are not out yet */
     struct blame *blames;     /* death.c: deaths whose reason is not known yet */
     uint64_t trim_began_ns, trim_ended_ns;
     struct fin_line *lines; /* timing.c: lines that wait for malloc_trim to end */
     size_t n_lines, line_cap;
     struct outage *outages; /* outage.c: daemons that are down */
-    bool has_dead; /* a dead peer may still be named by flights */
+    bool has_dead;          /* a dead peer may still be named by flights */
     bool grant_due, draining, stopping;
     uint64_t drain_until_ns;
     struct awaiter *drain_askers;

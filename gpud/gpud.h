@@ -119,7 +119,9 @@ struct gpud {
     bool draining;
     struct note outbox[OUTBOX_MAX];
     unsigned out_first, out_n;
-    int note_fd; /* eventfd: outbox */
+    int note_fd;                                     /* eventfd: outbox */
+    struct member_circuit held[MEMBER_CIRCUITS_MAX]; /* circuits kept here, as last looked at */
+    unsigned n_held;
     struct asked asked[ASKED_MAX];
     unsigned n_asked;
     uint64_t done;
@@ -150,8 +152,14 @@ void take_end(struct gpud *g);           /* joins; nothing may be in flight */
  */
 /* Checks the terms, loads the key, prove_start. On failure the lease is failed and told. */
 bool start_flight(struct gpud *g, struct flight *f);
-/* PRELOAD and EVICT. */
-void start_asked(struct gpud *g, const struct asked *a);
+/* PRELOAD and EVICT. False: it is in use, ask again when that is over. */
+bool start_asked(struct gpud *g, const struct asked *a);
+
+/* --- holdings.c --------------------------------------------------------------------------------
+ */
+bool holdings_in_use(struct gpud *g, const uint8_t digest[32]); /* by a partition in flight */
+void holdings_look(struct gpud *g); /* take thread, whenever a key was loaded or let go */
+void holdings_tell(struct gpud *g); /* main thread, once a turn */
 
 /* --- finish.c ----------------------------------------------------------------------------------
  */

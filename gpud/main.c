@@ -196,6 +196,7 @@ static enum err_code serve(struct gpud *g, int signals)
         hear(g);
         hear_signals(g);
         notes_send(g);
+        holdings_tell(g);
         pthread_mutex_lock(&g->lock);
         uint64_t done = g->done;
         bool lost = g->lost;

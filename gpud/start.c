@@ -61,9 +61,7 @@ static enum err_code load_key(struct gpud *g, const struct circuit *c, const str
     w.outcome = (uint16_t)rc;
     uint64_t bytes = circuit_mapped_bytes(c);
     span_write(g->take_ring, SPAN_KEY_LOAD, &w, begin, *end, bytes);
-    if (rc == ERR_OK)
-        note_circuit(g, c->digest, true, bytes, 0, "");
-    else
+    if (rc != ERR_OK)
         note_circuit(g, c->digest, false, 0, (uint32_t)rc, e->text);
     return rc;
 }
@@ -142,41 +140,22 @@ bool start_flight(struct gpud *g, struct flight *f)
     return false;
 }
 
-static bool in_use(struct gpud *g, const uint8_t digest[32])
-{
-    bool used = false;
-    pthread_mutex_lock(&g->lock);
-    for (unsigned i = 0; i < g->n_flights; i++) {
-        const struct flight *f = &g->flight[(g->first + i) % FLIGHTS_MAX];
-        used = used || memcmp(f->terms.circuit, digest, 32) == 0;
-    }
-    pthread_mutex_unlock(&g->lock);
-    return used;
-}
-
-void start_asked(struct gpud *g, const struct asked *a)
+bool start_asked(struct gpud *g, const struct asked *a)
 {
     struct err e = {0};
     uint64_t begin = span_now_ns(), end = 0;
     if (!a->evict) {
         const struct circuit *c = circuit_cache_borrow(g->circuits, a->circuit, &e);
-        if (c == NULL) {
+        if (c == NULL)
             note_circuit(g, a->circuit, false, 0, (uint32_t)e.code, e.text);
-            return;
-        }
-        if (g->ops->circuit_resident(g->backend, a->circuit))
-            note_circuit(g, a->circuit, true, circuit_mapped_bytes(c), 0, "");
-        else
+        else if (!g->ops->circuit_resident(g->backend, a->circuit))
             load_key(g, c, SPAN_NOBODY, begin, &end, &e);
         circuit_cache_return(g->circuits, c);
-    } else if (in_use(g, a->circuit)) {
-        note_circuit(g, a->circuit, true, 0, ERR_REFUSED, "in use: it stays until it is idle");
-    } else {
-        if (g->ops->circuit_resident(g->backend, a->circuit))
-            g->ops->circuit_evict(g->backend, a->circuit);
-        circuit_cache_evict(g->circuits, a->circuit);
+    } else if (holdings_in_use(g, a->circuit)) {
+        return false;
+    } else if (g->ops->circuit_resident(g->backend, a->circuit)) {
+        g->ops->circuit_evict(g->backend, a->circuit);
         span_write(g->take_ring, SPAN_KEY_EVICT, SPAN_NOBODY, begin, span_now_ns(), 0);
-        note_circuit(g, a->circuit, false, 0, 0, "");
     }
-    stat_set(g->stats, STAT_CHARGED_BYTES, circuit_cache_bytes(g->circuits));
+    return true;
 }

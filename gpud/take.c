@@ -121,7 +121,7 @@ static bool take_one(struct gpud *g)
     f.ready_ns = atomic_load_explicit(&r->at_ns[LEASE_READY], memory_order_relaxed);
     bool started = lease_take(c.arena, f.ref, g->id) && take_and_start(g, &f);
     taking_done(g, started ? &f : NULL);
-    stat_set(g->stats, STAT_CHARGED_BYTES, circuit_cache_bytes(g->circuits));
+    holdings_look(g);
     return true;
 }
 
@@ -176,7 +176,14 @@ static void look_at_asked(struct gpud *g)
     g->n_asked = 0;
     pthread_mutex_unlock(&g->lock);
     for (unsigned i = 0; i < n; i++)
-        start_asked(g, &list[i]);
+        if (!start_asked(g, &list[i])) { /* kept: the desk counts on its going */
+            pthread_mutex_lock(&g->lock);
+            if (g->n_asked < ASKED_MAX)
+                g->asked[g->n_asked++] = list[i];
+            pthread_mutex_unlock(&g->lock);
+        }
+    if (n > 0)
+        holdings_look(g);
 }
 
 static void note_idle(struct gpud *g, uint64_t now)

@@ -19,7 +19,8 @@ enum member_event {
     MEMBER_DRAIN,    /* m->draining was set: take nothing new, finish, member_bye */
 };
 
-/* A circuit that this daemon maps, and what that takes of the budget here beside the shared file. */
+/* A circuit that this daemon maps, and what that takes of the budget here beside the shared file.
+ */
 struct member_circuit {
     uint8_t digest[32];
     uint64_t bytes;
@@ -33,7 +34,8 @@ struct member {
     bool is_ready, welcomed, draining;
     uint64_t epoch, heartbeat_ns;
     uint64_t next_hello_ns, next_beat_ns;
-    struct member_circuit told[MEMBER_CIRCUITS_MAX]; /* what the desk knows of; none after WELCOME */
+    struct member_circuit
+        told[MEMBER_CIRCUITS_MAX]; /* what the desk knows of; none after WELCOME */
     unsigned n_told;
 };
 
@@ -55,8 +57,9 @@ void member_tell(struct member *m, enum message_kind kind, struct lease_ref r, u
                  uint32_t partition, uint32_t attempt);
 void member_tell_failed(struct member *m, struct lease_ref r, uint64_t job, uint32_t partition,
                         uint32_t attempt, uint32_t code, const char *reason);
-/* Once a turn: what is mapped now. Whatever differs from what the desk was told last is told; all of
- * it to a desk that restarted. So a mapping that goes later than it was asked to is known too. */
+/* Once a turn: what is mapped now. Whatever differs from what the desk was told last is told; all
+ * of it to a desk that restarted. So a mapping that goes later than it was asked to is known too.
+ */
 void member_tell_circuits(struct member *m, const struct member_circuit *now, unsigned n);
 /* What a circuit takes here now; code and reason of a load that failed. */
 void member_tell_circuit(struct member *m, const uint8_t digest[32], bool resident, uint64_t bytes,

@@ -16,7 +16,8 @@
  * trusted from there on (the store is the instance's own). */
 struct circuit *circuit_map(const char *path, struct err *e);
 /* The same without what is large: counts, curve and verification key. Matrices, queries and H bases
- * have their counts and no data (NULL). Nothing stays mapped. *file_bytes: what circuit_map maps. */
+ * have their counts and no data (NULL). Nothing stays mapped. *file_bytes: what circuit_map maps.
+ */
 struct circuit *circuit_head(const char *path, uint64_t *file_bytes, struct err *e);
 
 /* The full check of a mapped circuit: checksums, matrix invariants, wire lists ascending and in
