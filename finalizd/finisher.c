@@ -7,6 +7,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 #include <sodium.h>
+#include "slow_point.h"
 #include "verify.h"
 
 const struct finisher_ops finisher_groth16 = {groth16_assemble, groth16_verify_batch};
@@ -104,6 +105,7 @@ static void finish_batch(const struct finisher_thread *t, struct finish *const *
             formed[m++] = item;
         item->formed_ns = span_now_ns();
     }
+    SLOW_POINT("finisher.check");
     uint64_t begin = span_now_ns();
     if (m)
         check(t, formed, m);

@@ -5,6 +5,7 @@
 #include "gpud.h"
 #include "log.h"
 #include "slow_point.h"
+#include "spoil_point.h"
 
 _Static_assert(sizeof(struct groth16_sums) <= LEASE_SUMS_MAX, "the sums fit into a result cell");
 _Static_assert(sizeof(struct prove_timing) <= LEASE_TIMING_WORDS * sizeof(uint64_t),
@@ -25,6 +26,8 @@ static void collect(struct gpud *g, struct flight *f, struct ending *end)
     end->rc = g->ops->prove_finish(g->backend, f->ticket, &end->sums, &end->timing, &end->why);
     SLOW_POINT("gpud.finish");
     end->times.finish_end_ns = span_now_ns();
+    if (SPOIL_POINT("gpud.sums", f->terms.partition, f->terms.attempt))
+        end->sums.l = end->sums.a;
     struct span_who who = flight_who(f);
     who.outcome = (uint16_t)end->rc;
     span_write(g->finish_ring, SPAN_PROVE_FINISH, &who, end->times.finish_begin_ns,

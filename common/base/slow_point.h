@@ -3,7 +3,8 @@
  *
  * In a build with -Dkill_points=true, MILLRACE_SLOW_AT="gpud.key_load:1500,synthd.matrices:200"
  * sleeps so many milliseconds each time such a place is passed. In a release build it is nothing.
- * Places: desk.grant, synthd.matrices, synthd.ring, gpud.key_load, cpu.copy_in, gpud.finish. */
+ * Places: desk.grant, synthd.matrices, synthd.ring, gpud.key_load, cpu.copy_in, gpud.finish,
+ * finisher.check. */
 #pragma once
 #ifdef MILLRACE_KILL_POINTS
 void slow_point(const char *name);
