@@ -243,22 +243,6 @@ void peers_died(struct desk *d, int pidfd)
 
 /* ---- after a restart of the desk ---- */
 
-struct find_page {
-    struct peer *p;
-    bool found;
-};
-
-static void match_page(void *arg, const struct actor *who, const struct stat_page *page)
-{
-    struct find_page *f = arg;
-    if (!actor_equal(who, &f->p->actor))
-        return;
-    f->found = true;
-    f->p->who.pid = page->pid;
-    f->p->who.start_ticks = page->start_ticks;
-    memcpy(f->p->who.boot_id, page->boot_id, sizeof f->p->who.boot_id - 1);
-}
-
 struct peer *peer_adopt(struct desk *d, actor_id id)
 {
     struct peer *p = peer_of_id(d, id);
@@ -266,19 +250,30 @@ struct peer *peer_adopt(struct desk *d, actor_id id)
         return p;
     struct actor a = actor_from_id(id);
     p = add_peer(d, &a);
-    struct find_page f = {.p = p};
-    stats_read(&d->instance, match_page, &f);
-    if (!f.found)
+    switch (actor_last_seen(&a, &d->instance, &p->who)) {
+    case ACTOR_LAST:
+        break;
+    case ACTOR_SUCCEEDED:
+        p->succeeded = true;
+        break;
+    case ACTOR_UNKNOWN:
         log_warn("peer-unknown", NULL, "actor=%s reason=%s", p->route,
-                 "it holds a lease and left no page: waiting for its HELLO");
+                 "it holds a lease and left no lock file: waiting for its HELLO");
+        break;
+    }
     return p;
 }
 
 void peers_watch_adopted(struct desk *d)
 {
-    for (struct peer *p = d->peers; p; p = p->next)
-        if (!p->introduced && p->who.pid && !p->dead)
+    for (struct peer *p = d->peers; p; p = p->next) {
+        if (p->introduced || p->dead)
+            continue;
+        if (p->succeeded)
+            death_of(d, p);
+        else if (p->who.pid)
             watch(d, p);
+    }
 }
 
 /* ---- once a second ---- */

@@ -61,6 +61,7 @@ struct peer {
     struct alive_id who;
     int pidfd;                                    /* -1: cannot be watched */
     bool introduced, ready, draining, dead, late; /* introduced: it said HELLO to this desk */
+    bool succeeded; /* a later incarnation of its name has entered: it is dead */
     bool innocent;  /* killed by the operator, by a drain, or for memory */
     bool said_bye;  /* it went by itself */
     uint64_t nodes; /* arenas it has mapped */

@@ -6,8 +6,6 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-enum { INCARNATION_MAX = 0xffff };
-
 static const struct {
     const char *name;
     unsigned indices;
@@ -129,33 +127,6 @@ bool actor_parse(struct actor *a, const char *text, size_t n)
         return true;
     }
     return false;
-}
-
-enum err_code actor_enter(struct actor *self, const struct instance *in, int *lock_fd,
-                          struct err *e)
-{
-    char name[ACTOR_NAME_MAX], file[ACTOR_NAME_MAX + 8], what[ACTOR_NAME_MAX + 16];
-    struct err lost;
-    e = e ? e : &lost;
-    snprintf(file, sizeof file, "%s.lock", actor_name(self, name));
-    snprintf(what, sizeof what, "a %s runs", name);
-    int fd = instance_lock(in, file, what, e);
-    if (fd < 0)
-        return e->code;
-    /* Five digits at a fixed place, written in one call: a crash leaves the old or the new one. */
-    char text[8] = {0};
-    unsigned long before = pread(fd, text, 6, 0) > 0 ? strtoul(text, NULL, 10) : 0;
-    unsigned long now = before % INCARNATION_MAX + 1;
-    snprintf(text, sizeof text, "%05lu\n", now);
-    if (pwrite(fd, text, 6, 0) != 6) {
-        enum err_code code = err_set(e, ERR_IO, "%s/run/%s: cannot write the incarnation: %s",
-                                     in->dir, file, strerror(errno));
-        close(fd);
-        return code;
-    }
-    self->incarnation = now;
-    *lock_fd = fd;
-    return ERR_OK;
 }
 
 void actor_enter_anonymous(struct actor *self, enum actor_kind kind)

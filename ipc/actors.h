@@ -36,7 +36,7 @@ enum actor_kind {
 };
 #define ACTOR_BIT(kind) (1u << ACTOR_##kind)
 
-enum { ACTOR_NAME_MAX = 32, ROUTING_ID_MAX = 56 };
+enum { ACTOR_NAME_MAX = 32, ROUTING_ID_MAX = 56, INCARNATION_MAX = 0xffff };
 
 struct actor {
     enum actor_kind kind;
@@ -64,9 +64,21 @@ const char *actor_kind_name(enum actor_kind kind);              /* "synthd"; "no
 /* One run of a daemon: holds DIR/run/NAME.lock locked, so that no name runs twice, and draws the
  * next incarnation from the number in it. The descriptor stays open (close-on-exec) until the
  * process ends: a released lock says that a name is free to start, never that its owner is dead
- * (alive.h says that). ERR_REFUSED when that name runs already. */
+ * (alive.h says that). That is why it waits here until the owner before it has ended in full, up to
+ * 20 s: from then on the new incarnation is the proof of that death. ERR_REFUSED when that name
+ * runs already, ERR_UNAVAILABLE when its predecessor does not end. */
 enum err_code actor_enter(struct actor *self, const struct instance *in, int *lock_fd,
                           struct err *e);
+
+/* What the lock file of its name tells about one incarnation. */
+enum actor_fate {
+    ACTOR_LAST,      /* no later one has entered; *who says which process it is or was */
+    ACTOR_SUCCEEDED, /* a later one has entered: it is dead */
+    ACTOR_UNKNOWN,   /* nobody of that name was ever here */
+};
+struct alive_id;
+enum actor_fate actor_last_seen(const struct actor *a, const struct instance *in,
+                                struct alive_id *who);
 /* For clients and taps: a random incarnation, no lock. */
 void actor_enter_anonymous(struct actor *self, enum actor_kind kind);
 

@@ -1,5 +1,8 @@
 #include "scratch.h"
+#include <sys/wait.h>
+#include <unistd.h>
 #include "actors.h"
+#include "alive.h"
 #include "lane.h"
 
 static void names_round_trip(void **state)
@@ -88,6 +91,46 @@ static void a_name_runs_once_and_counts_its_runs(void **state)
     scratch_close(&s);
 }
 
+/* A killed gpud let go of its lock, its successors pushed its page out, and each new desk waited
+ * for the HELLO of the dead one that still stood in a lease. */
+static void a_new_run_is_the_proof_that_the_old_one_is_dead(void **state)
+{
+    (void)state;
+    struct scratch s;
+    scratch_open(&s);
+    struct err e = {0};
+    struct actor a = {.kind = ACTOR_GPUD, .index = 3};
+    struct alive_id who;
+    int fd, ready[2];
+    assert_int_equal(actor_last_seen(&a, &s.in, &who), ACTOR_UNKNOWN);
+    assert_int_equal(pipe(ready), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        if (actor_enter(&a, &s.in, &fd, &e) != ERR_OK)
+            _exit(1);
+        close(fd); /* as the kernel does, before the end of a process that is killed */
+        if (write(ready[1], "x", 1) != 1)
+            _exit(1);
+        usleep(200000);
+        _exit(0);
+    }
+    char x;
+    assert_int_equal(read(ready[0], &x, 1), 1);
+    struct actor first = {.kind = ACTOR_GPUD, .index = 3, .incarnation = 1};
+    assert_int_equal(actor_last_seen(&first, &s.in, &who), ACTOR_LAST);
+    assert_int_equal(who.pid, child);
+    assert_int_equal(actor_enter(&a, &s.in, &fd, &e), ERR_OK);
+    assert_int_equal(waitpid(child, NULL, WNOHANG), child); /* it had ended by then */
+    assert_int_equal(a.incarnation, 2);
+    assert_int_equal(actor_last_seen(&first, &s.in, &who), ACTOR_SUCCEEDED);
+    assert_int_equal(actor_last_seen(&a, &s.in, &who), ACTOR_LAST);
+    assert_int_equal(who.pid, getpid());
+    close(fd);
+    close(ready[0]);
+    close(ready[1]);
+    scratch_close(&s);
+}
+
 /* A Unix socket's path ends at 107 bytes; an instance's need not. */
 static void lanes_work_in_a_deep_directory(void **state)
 {
@@ -156,6 +199,7 @@ int main(void)
         cmocka_unit_test(other_names_are_refused),
         cmocka_unit_test(ids_hold_every_daemon),
         cmocka_unit_test(a_name_runs_once_and_counts_its_runs),
+        cmocka_unit_test(a_new_run_is_the_proof_that_the_old_one_is_dead),
         cmocka_unit_test(lanes_work_in_a_deep_directory),
         cmocka_unit_test(an_instance_is_private),
     };
