@@ -5,7 +5,7 @@
 #pragma once
 #include <stddef.h>
 
-/* At least 64-byte aligned, not zeroed; NULL without memory. From 4 MiB on, whole 2 MiB pages of it
- * are asked to be huge (a wish: without them it is ordinary memory); what is left over stays in
- * small ones, so that no page is resident for a few bytes. */
+/* At least 64-byte aligned, not zeroed; NULL without memory. From 1 MiB on it is asked to lie in
+ * huge pages of 2 MiB (a wish: without them it is ordinary memory); a rest of less than half a page
+ * stays in small ones, so that no page is resident for a few bytes. */
 void *big_alloc(size_t bytes);

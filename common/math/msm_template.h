@@ -336,7 +336,10 @@ static bool G_(sum_all)(struct G_(sum) * s, AFFINE_t *r)
         s->slice = G_(slice_min);
     s->n_slices = (s->n - 1) / s->slice + 1;
     size_t scratch_bytes = pool_threads(s->pool) * sizeof(struct G_(runs_scratch));
-    struct G_(runs_scratch) *scratch = aligned_alloc(64, (scratch_bytes + 63) / 64 * 64);
+    /* A small sum touches little of it: not in huge pages then. */
+    struct G_(runs_scratch) *scratch = s->n < G_(chunk_min)
+                                           ? aligned_alloc(64, (scratch_bytes + 63) / 64 * 64)
+                                           : big_alloc(scratch_bytes);
     s->number = big_alloc(s->n * sizeof *s->number);
     s->n_ones = malloc(3 * s->n_slices * sizeof *s->n_ones);
     bool ok = scratch && s->number && s->n_ones;

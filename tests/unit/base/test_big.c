@@ -11,7 +11,11 @@
 static void test_every_size_is_usable(void **state)
 {
     (void)state;
-    static const size_t sizes[] = {0, 1, 4095, (4u << 20) - 1, 4u << 20, (9u << 20) + 3};
+    static const size_t sizes[] = {0,        1,
+                                   4095,     (1u << 20) - 1,
+                                   1u << 20, (2u << 20) - 1,
+                                   2u << 20, (3u << 20) - 1,
+                                   3u << 20, (9u << 20) + 3};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         unsigned char *p = big_alloc(sizes[i]);
         assert_non_null(p);
