@@ -1,5 +1,6 @@
 /* make_seeds KIND FIXTURES DIR: the seed corpus of a fuzz target: the small fixtures of its kind on
- * both curves, and every malformed file made from a small one. */
+ * both curves (of bellperson's kinds the smallest vector), and every malformed file made from a
+ * small one. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,27 @@ static void change_nothing(struct bytes *b)
     (void)b;
 }
 
+/* bellperson's kinds of file, by what they end in. */
+static const char *const bellperson[][2] = {{"params", "filecoin/tiny/tiny.params"},
+                                            {"vk_bytes", "filecoin/tiny/tiny.vk"},
+                                            {"proof_bytes", "filecoin/tiny/tiny.proof"},
+                                            {"fr1c", "filecoin/tiny/tiny.fr1c"},
+                                            {"pce", "filecoin/tiny/tiny.pce"}};
+
+static bool save_vector(const char *kind, const char *fixtures, const char *dir)
+{
+    for (size_t i = 0; i < sizeof bellperson / sizeof *bellperson; i++) {
+        if (strcmp(bellperson[i][0], kind) != 0)
+            continue;
+        struct malformed same = {"tiny", bellperson[i][1], change_nothing, ERR_OK, ""};
+        struct bytes b = malformed_make(&same, fixtures);
+        save(dir, "tiny", &b);
+        free(b.p);
+        return true;
+    }
+    return false;
+}
+
 int main(int argc, char **argv)
 {
     static const char *const curves[] = {"bn128", "bls12381"};
@@ -41,6 +63,8 @@ int main(int argc, char **argv)
         save(argv[3], m->name, &b);
         free(b.p);
     }
+    if (save_vector(kind, argv[2], argv[3]))
+        return 0;
     bool binary = strcmp(kind, "vk") && strcmp(kind, "proof") && strcmp(kind, "public");
     for (size_t k = 0; k < 8; k++) {
         char base[256], name[64], path[1024];

@@ -133,30 +133,60 @@ static const struct {
     {FILE_PARAMS, "vk", "json"},       {FILE_FR1C, "pce", NULL},
 };
 
+static bool ends_in(const char *path, const char *ending)
+{
+    size_t n = strlen(path), k = strlen(ending);
+    return n >= k && strcmp(path + n - k, ending) == 0;
+}
+
+/* A broken file is given to the reader of what its name says it is, which tells what is wrong. */
+static enum err_code kind_of(const char *path, enum file_kind *kind, struct err *e)
+{
+    enum err_code rc = file_kind_of(path, kind, e);
+    if (!rc && ends_in(path, ".vk") && *kind != FILE_VK_JSON)
+        *kind = FILE_VK_BYTES;
+    else if (!rc && ends_in(path, ".proof") && *kind == FILE_UNKNOWN)
+        *kind = FILE_PROOF_BYTES;
+    else if (!rc && ends_in(path, ".params") && *kind == FILE_UNKNOWN)
+        *kind = FILE_PARAMS;
+    return rc;
+}
+
+/* What `from` is to become; NULL with ERR_UNSUPPORTED or ERR_USAGE. */
+static const char *form_of(const struct args *a, const char *from, enum file_kind kind,
+                           struct err *e)
+{
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        if (forms[i].kind != kind)
+            continue;
+        const char *form = a->to ? a->to : forms[i].first;
+        if (!strcmp(form, forms[i].first) || (forms[i].second && !strcmp(form, forms[i].second)))
+            return form;
+        err_set(e, ERR_USAGE, "%s: a %s is not converted to \"%s\"", from, file_kind_word(kind),
+                form);
+        return NULL;
+    }
+    err_set(e, ERR_UNSUPPORTED, "%s: neither proofs, a verification key, .params nor r1cs.bin",
+            from);
+    return NULL;
+}
+
 static enum err_code run(const struct invocation *in, struct err *e)
 {
     const struct args *a = in->args;
-    const char *from = in->operand[0], *to = in->operand[1], *form = NULL;
+    const char *from = in->operand[0], *to = in->operand[1];
     enum file_kind kind;
-    enum err_code rc = file_kind_of(from, &kind, e);
-    if (rc)
-        return rc;
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-        if (forms[i].kind == kind) {
-            form = a->to ? a->to : forms[i].first;
-            if (strcmp(form, forms[i].first) && (!forms[i].second || strcmp(form, forms[i].second)))
-                return err_set(e, ERR_USAGE, "%s: a %s is not converted to \"%s\"", from,
-                               file_kind_word(kind), form);
-        }
+    enum err_code rc = kind_of(from, &kind, e);
+    const char *form = rc ? NULL : form_of(a, from, kind, e);
     if (!form)
-        return err_set(e, ERR_UNSUPPORTED,
-                       "%s: neither proofs, a verification key, .params nor r1cs.bin", from);
+        return e->code;
+    bool json = !strcmp(form, "json");
     if (kind == FILE_FR1C)
         rc = convert_constraints(from, to, e);
     else if (kind == FILE_VK_BYTES || kind == FILE_VK_JSON || kind == FILE_PARAMS)
-        rc = convert_vk(from, to, !strcmp(form, "json"), e);
+        rc = convert_vk(from, to, json, e);
     else
-        rc = convert_proofs(a, from, to, !strcmp(form, "json"), e);
+        rc = convert_proofs(a, from, to, json, e);
     if (!rc && in->json)
         rc = print_json(json_pack("{s:s,s:s}", "written", to, "form", form), e);
     return rc;

@@ -7,7 +7,12 @@
 #include "json_point.h"
 #include "proof_bytes.h"
 
-enum { MAX_PROOFS_BYTES = 64 << 20, MAX_PUBLIC_BYTES = 1 << 30, MAX_VK_BYTES = 1 << 30 };
+enum {
+    MAX_PROOF_BYTES = 1 << 16,
+    MAX_PROOFS_BYTES = 64 << 20,
+    MAX_PUBLIC_BYTES = 1 << 30,
+    MAX_VK_BYTES = 1 << 30
+};
 
 static bool ends_in(const char *path, const char *ending)
 {
@@ -66,18 +71,20 @@ enum err_code read_any_vk(const char *path, struct verification_key *out, struct
     enum err_code rc = file_kind_of(path, &kind, e);
     if (rc)
         return rc;
-    if (kind == FILE_PARAMS)
+    bool vk = kind == FILE_VK_BYTES || (ends_in(path, ".vk") && kind != FILE_VK_JSON);
+    if (!vk && kind == FILE_PARAMS)
         return vk_of_params(path, out, extra, e);
-    if (kind != FILE_VK_BYTES && !(kind == FILE_UNKNOWN && ends_in(path, ".vk")))
+    if (!vk)
         return vk_of_json(path, out, extra, e);
     extra->known = true;
     return vk_bytes_read(path, out, &extra->beta_g1, &extra->delta_g1, e);
 }
 
-static enum err_code proofs_of_json(const char *path, const struct curve *expected,
-                                    struct proof **out, size_t *n, struct err *e)
+static enum err_code proofs_of_json(const char *path, size_t max_bytes,
+                                    const struct curve *expected, struct proof **out, size_t *n,
+                                    struct err *e)
 {
-    json_t *json = json_read(path, MAX_PROOFS_BYTES, 0, e);
+    json_t *json = json_read(path, max_bytes, 0, e);
     if (!json)
         return e->code;
     bool many = json_is_array(json);
@@ -87,7 +94,8 @@ static enum err_code proofs_of_json(const char *path, const struct curve *expect
     if (!*out)
         rc = err_set(e, ERR_MEMORY, "%s: no memory for %zu proofs", path, *n);
     else if (*n == 0)
-        rc = err_set(e, ERR_FORMAT, "%s: expected a proof or a list of proofs, found an empty list",
+        rc = err_set(e, ERR_FORMAT,
+                     "%s: expected a proof: a JSON object, or a list of them that is not empty",
                      path);
     for (size_t i = 0; i < *n && !rc; i++) {
         rc = proof_from_json(many ? json_array_get(json, i) : json, path, expected, &(*out)[i], e);
@@ -112,7 +120,8 @@ enum err_code read_any_proofs(const char *path, const struct curve *expected, st
     if (rc)
         return rc;
     if (kind != FILE_PROOF_BYTES && !(kind == FILE_UNKNOWN && ends_in(path, ".proof")))
-        return proofs_of_json(path, expected, out, n, e);
+        return proofs_of_json(path, kind == FILE_OTHER_JSON ? MAX_PROOFS_BYTES : MAX_PROOF_BYTES,
+                              expected, out, n, e);
     if (expected && expected != &curve_bls12_381)
         return err_set(e, ERR_MISMATCH, "%s: a proof on bls12-381, but the key is on %s", path,
                        expected->name);

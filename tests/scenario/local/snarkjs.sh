@@ -57,6 +57,27 @@ for ((i = 0; i < ${#written[@]}; i += 4)); do
     out=${written[i + 2]%/*}
     expect 0 "$out: their proof" "$MILLRACE" verify "${written[i + 3]}" "$out/their-public.json" "$out/their-proof.json"
 done
+# Call data for a contract on the EVM: the same text as snarkjs's.
+for f in "$fixtures"/bn128/{mul,edge_manypub,edge_nopub}; do
+    name=bn128/${f##*/}
+    expect 0 "$name: call data" "$MILLRACE" convert "$f/proof.json" "$dir/ours.txt" --to solidity \
+        --public "$f/public.json"
+    expect 0 "$name: snarkjs's call data" "$tools/node_modules/.bin/snarkjs" zkey export \
+        soliditycalldata "$f/public.json" "$f/proof.json"
+    if cmp -s "$dir/ours.txt" "$dir/out"; then ok; else fail "$name: call data differ from snarkjs's"; fi
+done
+expect 9 "call data on bls12-381" "$MILLRACE" convert "$fixtures/bls12381/mul/proof.json" \
+    "$dir/ours2.txt" --to solidity --public "$fixtures/bls12381/mul/public.json"
+# A BLS12-381 proof of snarkjs's in 192 bytes and back, and its key refused without two points.
+f=$fixtures/bls12381/mul
+expect 0 "192 bytes" "$MILLRACE" convert "$f/proof.json" "$dir/p.proof"
+expect 0 "and back" "$MILLRACE" convert "$dir/p.proof" "$dir/p.json"
+if cmp -s <(tr -d ' \n' <"$dir/p.json") <(tr -d ' \n' <"$f/proof.json"); then ok; else fail "the proof changed on its way"; fi
+expect 0 "verify 192 bytes" "$MILLRACE" verify "$f/vk.json" "$f/public.json" "$dir/p.proof"
+expect 4 "no .vk of it" "$MILLRACE" convert "$f/vk.json" "$dir/k.vk"
+says "no .vk of it" "vk_beta_1"
+expect 9 "192 bytes on bn254" "$MILLRACE" convert "$fixtures/bn128/mul/proof.json" "$dir/q.proof"
+
 expect 0 "snarkjs verifies all of ours" node "$tools/snarkjs.mjs" verify "${ours[@]}"
 if [ "$(grep -cx valid "$dir/out")" = $((${#ours[@]} / 3)) ]; then ok; else fail "snarkjs verified $(grep -cx valid "$dir/out") of $((${#ours[@]} / 3))"; fi
 finish
