@@ -9,7 +9,9 @@
  * and a function <G>_in_subgroup_on_curve(const <G>_affine_t *p) already defined, for a finite p on
  * the curve. It defines <G>_table (a struct group), <G>_decompress and <G>_is_larger. */
 #include <stdatomic.h>
+#include "cpu.h"
 #include "msm.h"
+#include "points_check.h"
 
 #define G_(name) MATH_JOIN(GROUP, name)
 #define F_(name) MATH_JOIN(GROUP_FIELD, name)
@@ -120,6 +122,23 @@ static const char *G_(fault)(const AFFINE_t *p, bool subgroup)
     return NULL;
 }
 
+/* The first of n points with a fault; n when there is none. */
+static size_t G_(first_fault)(const AFFINE_t *points, size_t n, bool subgroup)
+{
+    size_t on_curve = 0; /* that many from the front are known to be */
+#if defined(MATH_ADX)
+    if (cpu_variant() >= CPU_IFMA)
+        on_curve = G_(on_curve_ifma)(points, n);
+#endif
+    for (size_t i = 0; subgroup && i < on_curve; i++)
+        if (!G_(table_in_subgroup)(&points[i]))
+            return i;
+    for (size_t i = on_curve; i < n; i++)
+        if (G_(fault)(&points[i], subgroup))
+            return i;
+    return n;
+}
+
 struct G_(check_work) {
     const AFFINE_t *points;
     bool subgroup;
@@ -130,14 +149,13 @@ static void G_(check_range)(void *arg, size_t begin, size_t end, unsigned worker
 {
     (void)worker;
     struct G_(check_work) *w = arg;
-    for (size_t i = begin; i < end && i < atomic_load(&w->first_bad); i++) {
-        if (G_(fault)(&w->points[i], w->subgroup) == NULL)
-            continue;
-        size_t seen = atomic_load(&w->first_bad);
-        while (i < seen && !atomic_compare_exchange_weak(&w->first_bad, &seen, i))
-            ;
+    size_t seen = atomic_load(&w->first_bad);
+    if (begin >= seen)
         return;
-    }
+    size_t first = begin + G_(first_fault)(w->points + begin, end - begin, w->subgroup);
+    while (first < end && first < seen &&
+           !atomic_compare_exchange_weak(&w->first_bad, &seen, first))
+        ;
 }
 
 static size_t G_(table_check)(const void *points, size_t n, bool subgroup, struct pool *pool,

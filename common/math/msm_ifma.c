@@ -1,4 +1,4 @@
-/* Batches of additions in all four groups with AVX-512 IFMA. */
+/* Batches of additions and checks of points in all four groups with AVX-512 IFMA. */
 #include "groups.h"
 #include "msm_pairs.h"
 
@@ -24,6 +24,10 @@
 #define PAIRS_WORDS  4
 #define PAIRS_LIMBS  5
 #define PAIRS_DEGREE 1
+#define PAIRS_BASE   bn254_fq
+#include "points_ifma.h"
+#define CHECK_B BN254_G1_B
+#include "points_check_ifma.h"
 #include "msm_pairs_ifma.h"
 
 #define GROUP        bn254_g2
@@ -32,6 +36,10 @@
 #define PAIRS_WORDS  4
 #define PAIRS_LIMBS  5
 #define PAIRS_DEGREE 2
+#define PAIRS_BASE   bn254_fq
+#include "points_ifma.h"
+#define CHECK_B BN254_G2_B
+#include "points_check_ifma.h"
 #include "msm_pairs_ifma.h"
 
 #define GROUP        bls12_381_g1
@@ -40,6 +48,10 @@
 #define PAIRS_WORDS  6
 #define PAIRS_LIMBS  8
 #define PAIRS_DEGREE 1
+#define PAIRS_BASE   bls12_381_fq
+#include "points_ifma.h"
+#define CHECK_B BLS12_381_G1_B
+#include "points_check_ifma.h"
 #include "msm_pairs_ifma.h"
 
 #define GROUP        bls12_381_g2
@@ -48,4 +60,8 @@
 #define PAIRS_WORDS  6
 #define PAIRS_LIMBS  8
 #define PAIRS_DEGREE 2
+#define PAIRS_BASE   bls12_381_fq
+#include "points_ifma.h"
+#define CHECK_B BLS12_381_G2_B
+#include "points_check_ifma.h"
 #include "msm_pairs_ifma.h"

@@ -247,6 +247,58 @@ static void test_check(void **state)
     pool_free(&pool);
 }
 
+/* Random points, some infinite, in arrays around the width of a vector: each place in turn gets a
+ * fault, in each coordinate, and is named. */
+static void test_check_finds_a_fault_in_any_place(void **state)
+{
+    (void)state;
+    const struct curve *t[4];
+    unsigned n_tables = all_tables(t);
+    enum { N = 33 };
+    static uint8_t points[N * sizeof(point_t)];
+    for (unsigned i = 0; i < n_tables; i++)
+        for (int v = 0; v < 2; v++) {
+            const struct curve *c = t[i];
+            const struct group *g = v == 0 ? c->g1 : c->g2;
+            size_t n_coordinates = g->bytes / c->fq_bytes;
+            for (size_t j = 0; j < N; j++) {
+                fr_t k = random_scalar(c);
+                if (j % 9 == 4)
+                    memset(&k, 0, sizeof k);
+                g->mul(points + j * g->bytes, g->generator, &k);
+            }
+            static const size_t counts[] = {1, 2, 15, 16, 17, 32, N};
+            for (size_t s = 0; s < sizeof counts / sizeof counts[0]; s++) {
+                size_t n = counts[s];
+                const char *why = NULL;
+                assert_int_equal(g->check(points, n, false, NULL, &why), n);
+                for (size_t j = 0; j < n; j++) {
+                    uint8_t *at =
+                        points + j * g->bytes + (seed_next() % n_coordinates) * c->fq_bytes;
+                    uint64_t old[6], changed[6], carry = 0;
+                    memcpy(old, at, c->fq_bytes);
+                    /* another value */
+                    memcpy(changed, old, c->fq_bytes);
+                    changed[seed_next() % (c->fq_bytes / 8 - 1)] ^= (uint64_t)1 << seed_next() % 64;
+                    memcpy(at, changed, c->fq_bytes);
+                    assert_int_equal(g->check(points, n, false, NULL, &why), j);
+                    assert_string_equal(why, "point is not on the curve");
+                    /* the same value and q */
+                    for (size_t l = 0; l < c->fq_bytes / 8; l++) {
+                        __extension__ unsigned __int128 sum =
+                            (unsigned __int128)old[l] + c->q[l] + carry;
+                        changed[l] = (uint64_t)sum;
+                        carry = (uint64_t)(sum >> 64);
+                    }
+                    memcpy(at, changed, c->fq_bytes);
+                    assert_int_equal(g->check(points, n, false, NULL, &why), j);
+                    assert_string_equal(why, "coordinate is not below the modulus");
+                    memcpy(at, old, c->fq_bytes);
+                }
+            }
+        }
+}
+
 static void test_decompress(void **state)
 {
     (void)state;
@@ -319,10 +371,10 @@ int main(void)
 {
     seed_start();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lookups),      cmocka_unit_test(test_scalars),
-        cmocka_unit_test(test_roots),        cmocka_unit_test(test_base_field),
-        cmocka_unit_test(test_check),        cmocka_unit_test(test_decompress),
-        cmocka_unit_test(test_endomorphism),
+        cmocka_unit_test(test_lookups),    cmocka_unit_test(test_scalars),
+        cmocka_unit_test(test_roots),      cmocka_unit_test(test_base_field),
+        cmocka_unit_test(test_check),      cmocka_unit_test(test_check_finds_a_fault_in_any_place),
+        cmocka_unit_test(test_decompress), cmocka_unit_test(test_endomorphism),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
