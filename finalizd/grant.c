@@ -26,6 +26,18 @@ static unsigned held_by(const struct peer *p)
 
 /* ---- which GPU ---- */
 
+/* Its ready queue is full. The urgent class has a bound of its own: what others have filled for
+ * this GPU, however much, does not keep an urgent partition from being filled meanwhile. */
+static bool is_full(const struct desk *d, const struct peer *g, bool urgent)
+{
+    if (!urgent)
+        return g->count[LEASE_READY] >= d->set.ready_bound;
+    uint64_t ready = 0;
+    for (const struct flight *f = d->flights; f && ready < d->set.ready_bound; f = f->next)
+        ready += f->gpud == g && f->urgent && f->counted == LEASE_READY;
+    return ready >= d->set.ready_bound;
+}
+
 struct peer *grant_pick_gpud(struct desk *d, const struct partition *p,
                              const struct circuit_entry *c, uint64_t nodes, bool alone,
                              bool evaluates)
@@ -48,7 +60,7 @@ struct peer *grant_pick_gpud(struct desk *d, const struct partition *p,
                 return g;
             continue;
         }
-        if (g->count[LEASE_READY] >= d->set.ready_bound + urgent)
+        if (is_full(d, g, urgent))
             continue;
         unsigned queue = queue_of(g);
         unsigned score = (budget_key_resident(g, c) ? 0u : 1u << 20) +

@@ -12,6 +12,8 @@
  *   - a head that finds no room may be passed `room_passes` times by partitions of other circuits
  *     that fit; then nobody is granted anything before it, and room gathers;
  *   - a head whose key is not resident may be passed `key_passes` times by partitions whose key is.
+ * A head that needs both is passed by key_passes + room_passes partitions at most. The urgent class
+ * goes first, may use the node's reserve, and has a ready bound of its own.
  * A suspect (death.h) waits for a synthd and a gpud of its own; both are kept free for it. */
 #pragma once
 #include "state.h"

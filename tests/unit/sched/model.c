@@ -11,7 +11,7 @@
 
 /* ---- memory that can be copied: what the desk's code allocates lies in one pool ---- */
 
-enum { POOL_BYTES = 96 << 10, POOL_CLASSES = 40 };
+enum { POOL_BYTES = 192 << 10, POOL_CLASSES = 128 };
 
 struct pool_state {
     size_t used;
@@ -123,6 +123,7 @@ static struct desk desk;
 static const struct model_config *config;
 static struct scratch scratch;
 static struct order *the_order;
+bool model_hold_gpuds, model_hold_synthds, model_hold_clients;
 unsigned model_n_granted;
 struct model_grant model_granted[64];
 
@@ -313,6 +314,7 @@ void model_open(const struct model_config *c)
     memset(&world, 0, sizeof world);
     memset(&desk, 0, sizeof desk);
     model_n_granted = 0;
+    model_hold_gpuds = model_hold_synthds = model_hold_clients = false;
     scratch_open(&scratch);
     scratch_arena(&scratch, &n->arena, 0, c->granules, c->rows, 0);
     pool_open = true;
@@ -414,7 +416,7 @@ static bool owner_steps(struct chooser *c, uint32_t i)
     for (struct peer *q = desk.peers; q; q = q->next)
         if (q->id == v.owner && !q->dead)
             p = q;
-    if (!p)
+    if (!p || (p->actor.kind == ACTOR_GPUD ? model_hold_gpuds : model_hold_synthds))
         return false;
     bool stop = lease_cancelled(a, r) != CANCEL_NONE;
     static const struct lease_result sums = {.sums_bytes = LEASE_SUMS_MAX};
@@ -549,7 +551,8 @@ bool model_step(unsigned i, bool adversary, char what[64])
         turn_ends();
         return true;
     }
-    if (world.arrived < jobs_in_all() && chosen(&c, "job arrives", world.arrived + 1, 0)) {
+    if (world.arrived < jobs_in_all() && !model_hold_clients &&
+        chosen(&c, "job arrives", world.arrived + 1, 0)) {
         job_arrives();
         return true;
     }
@@ -569,6 +572,20 @@ bool model_step(unsigned i, bool adversary, char what[64])
             if (evict_step(&c, p, k))
                 return true;
     return adversary && adversary_steps(&c);
+}
+
+void model_settle(void)
+{
+    char what[64];
+    for (unsigned i = 0; model_step(0, false, what); i++) {
+        model_check();
+        assert_true(i < 10000);
+    }
+}
+
+struct desk *model_desk(void)
+{
+    return &desk;
 }
 
 /* ---- what must hold ---- */

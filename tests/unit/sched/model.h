@@ -63,6 +63,12 @@ struct snapshot;
 struct snapshot *model_save(struct snapshot *into); /* NULL: a new one */
 void model_restore(const struct snapshot *s);
 
+/* For tests that lead it by hand: daemons and clients that do nothing while they are held, and all
+ * steps until nothing moves. */
+extern bool model_hold_gpuds, model_hold_synthds, model_hold_clients;
+void model_settle(void);
+struct desk *model_desk(void);
+
 /* What happened, for tests of order: jobs in the order in which their partitions were granted. */
 extern unsigned model_n_granted;
 extern struct model_grant {
