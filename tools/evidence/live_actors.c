@@ -107,10 +107,12 @@ static bool is_running(const struct stat_page *p)
     struct alive_id id = {.pid = p->pid, .start_ticks = p->start_ticks};
     int pidfd = -1;
     memcpy(id.boot_id, p->boot_id, sizeof id.boot_id - 1);
-    enum alive_state state = alive_open(&id, &pidfd, NULL);
-    if (pidfd >= 0)
+    bool dead = alive_open(&id, &pidfd, NULL) == ALIVE_DEAD;
+    if (pidfd >= 0) {
+        dead = alive_is_dead(pidfd); /* also one that nobody has reaped yet */
         close(pidfd);
-    return state != ALIVE_DEAD;
+    }
+    return !dead;
 }
 
 static void fill_rates(struct track *t, struct live_actor *out, uint64_t now_ns)

@@ -20,6 +20,7 @@
     X(drain)                                                                                       \
     X(tap)                                                                                         \
     X(scale)                                                                                       \
+    X(top)                                                                                         \
     X(gaps)                                                                                        \
     X(trace)                                                                                       \
     X(testkit)
