@@ -9,7 +9,7 @@
 #include "trace.h"
 
 struct args {
-    const char *dir;
+    const char *dir, *from;
     double seconds, last, threshold;
 };
 static const struct option gaps_options[] = {
@@ -18,6 +18,8 @@ static const struct option gaps_options[] = {
      "watch for so long; without it, account for what the rings hold"},
     {"last", 'l', OPTION_SECONDS, "TIME", offsetof(struct args, last),
      "of what the rings hold, the time since so long ago"},
+    {"from", 'f', OPTION_TEXT, "TRACE.json", offsetof(struct args, from),
+     "of a recorded run: what `millrace trace` wrote"},
     {"threshold", 't', OPTION_SECONDS, "TIME", offsetof(struct args, threshold),
      "list gaps of at least so long (0.001); the table has all of them"},
     {0}};
@@ -130,7 +132,10 @@ static enum err_code run_gaps(const struct invocation *in, struct err *e)
         return err_set(e, ERR_USAGE,
                        "gaps: --seconds watches from now on, --last looks back: "
                        "give one of them");
-    enum err_code rc = collect(a->dir, a->seconds, window, &s, e);
+    if (a->from && (a->seconds > 0 || a->last > 0))
+        return err_set(e, ERR_USAGE, "gaps: --from is a recorded run: it has no --seconds, --last");
+    enum err_code rc =
+        a->from ? trace_read(&s, a->from, e) : collect(a->dir, a->seconds, window, &s, e);
     uint64_t end = window ? span_now_ns() : 0;
     if (!window)
         begin = 0;
@@ -195,14 +200,14 @@ static enum err_code run_trace(const struct invocation *in, struct err *e)
         spans_free(&s);
         return err_set(e, ERR_IO, "%s: cannot be written", in->operand[0]);
     }
-    trace_write(out, &s, begin, a->seconds > 0 ? span_now_ns() : 0);
+    rc = trace_write(out, &s, begin, a->seconds > 0 ? span_now_ns() : 0, e);
     bool failed = ferror(out) != 0;
     if (in->n_operands)
         failed = fclose(out) != 0 || failed;
-    if (failed)
+    if (rc == ERR_OK && failed)
         rc = err_set(e, ERR_IO, "%s: could not be written in full",
                      in->n_operands ? in->operand[0] : "standard output");
-    else if (command_shows_progress(in))
+    if (rc == ERR_OK && command_shows_progress(in))
         fprintf(stderr, "%zu spans of %u threads%s\n", s.n, s.n_sources,
                 s.lost ? ", some were overwritten before they could be read" : "");
     spans_free(&s);

@@ -30,10 +30,12 @@ def spans(m):
     """{(name, job, partition, attempt): [milliseconds]}"""
     path, found = m.path("trace.json"), {}
     m.ok("trace", path)
-    for e in json.load(open(path))["traceEvents"]:
-        if e["ph"] == "X":
-            a = e["args"]
-            found.setdefault((e["name"], a["job"], a["partition"], a["attempt"]), []).append(e["dur"] / 1000)
+    events = json.load(open(path))["traceEvents"]
+    ends = {(e["cat"], e["id"]): e["ts"] for e in events if e["ph"] == "e"}
+    for e in events:
+        if e["ph"] in "Xb":
+            a, us = e["args"], e["dur"] if e["ph"] == "X" else ends[e["cat"], e["id"]] - e["ts"]
+            found.setdefault((e["name"], a["job"], a["partition"], a["attempt"]), []).append(us / 1000)
     return found
 
 
