@@ -58,9 +58,15 @@ static enum err_code become(const char *command, const char *dir, const char *co
 
 struct args {
     const char *dir;
-    bool now;
+    bool now, gateway;
 };
 static const struct option up_options[] = {
+    {"dir", 'd', OPTION_TEXT, "DIR", offsetof(struct args, dir),
+     "the instance's directory (MILLRACE_DIR, else one per user)"},
+    {"gateway", 0, OPTION_FLAG, NULL, offsetof(struct args, gateway),
+     "start the HTTP gateway too, at ADDRESS:PORT (127.0.0.1:9480)"},
+    {0}};
+static const struct option scale_options[] = {
     {"dir", 'd', OPTION_TEXT, "DIR", offsetof(struct args, dir),
      "the instance's directory (MILLRACE_DIR, else one per user)"},
     {0}};
@@ -74,7 +80,10 @@ static const struct option down_options[] = {
 static enum err_code run_up(const struct invocation *in, struct err *e)
 {
     const struct args *a = in->args;
-    return become("up", a->dir, NULL, 0, NULL, in->json, e);
+    if (in->n_operands && !a->gateway)
+        return err_set(e, ERR_USAGE, "'%.60s': an address is for --gateway", in->operand[0]);
+    return become("up", a->dir, in->operand, in->n_operands, a->gateway ? "--gateway" : NULL,
+                  in->json, e);
 }
 
 static enum err_code run_down(const struct invocation *in, struct err *e)
@@ -92,7 +101,7 @@ static enum err_code run_scale(const struct invocation *in, struct err *e)
 const struct command command_up = {
     .name = "up",
     .summary = "start the instance; returns when the pipeline is ready, or says why not",
-    .operands = "",
+    .operands = "[ADDRESS:PORT]",
     .text =
         "Makes the instance's directory when it is missing, creates the arenas, and starts\n"
         "finalizd, a gpud for each GPU (or one on the CPU) and synthd on each NUMA node, under\n"
@@ -100,6 +109,7 @@ const struct command command_up = {
         "adopted. Settings are in DIR/millrace.conf; see docs/operating.md.",
     .options = up_options,
     .args_bytes = sizeof(struct args),
+    .max_operands = 1,
     .run = run_up,
 };
 const struct command command_down = {
@@ -118,7 +128,7 @@ const struct command command_scale = {
     .operands = "[nodeN=COUNT...]",
     .text = "Without operands, prints how many there are. The number is kept for the next start.\n"
             "A synthd that goes finishes what it holds first.",
-    .options = up_options,
+    .options = scale_options,
     .args_bytes = sizeof(struct args),
     .max_operands = 16,
     .run = run_scale,
