@@ -32,4 +32,5 @@ struct gateway {
     struct work *work;
     struct rapidsnark *rapidsnark;
     struct server *server;
+    bool announced; /* DIR/run/gateway.json is ours */
 };

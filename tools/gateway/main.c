@@ -108,6 +108,7 @@ static enum err_code announce(struct gateway *g, struct err *e)
     if (!written ||
         renameat(g->instance.run_fd, "gateway.json.new", g->instance.run_fd, "gateway.json") != 0)
         return err_set(e, ERR_IO, "%s/run/gateway.json: %s", g->instance.dir, strerror(errno));
+    g->announced = true;
     log_info("listening", NULL, "address=%s port=%u", address, port);
     return ERR_OK;
 }
@@ -181,7 +182,8 @@ static void stop(struct gateway *g)
     conns_free(&g->conns);
     tally_free(&g->tally);
     guard_free(&g->guard);
-    unlinkat(g->instance.run_fd, "gateway.json", 0);
+    if (g->announced) /* else it is of the gateway that was here first */
+        unlinkat(g->instance.run_fd, "gateway.json", 0);
 }
 
 static enum err_code run(struct arguments *a, struct err *e)

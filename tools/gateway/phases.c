@@ -70,7 +70,7 @@ enum err_code phases_account(struct phases *p, const struct live_view *view, str
         struct gpu *g = &p->gpu[whole->gpud.index % GPUS_MAX];
         uint64_t until = end_of_stretch(whole, settled, view);
         if (!g->until_ns)
-            g->until_ns = whole->begin_ns;
+            g->until_ns = view->now_ns; /* time before the gateway is not its to count */
         if (g->until_ns < view->begin_ns)
             g->until_ns = view->begin_ns; /* this thread was away longer than the window */
         if (until <= g->until_ns)

@@ -27,7 +27,7 @@ function length(us) {
   if (us < 8.64e10) return (us / 3.6e9).toFixed(1) + " h";
   return (us / 8.64e10).toFixed(1) + " d";
 }
-const percent = (x) => (100 * x).toFixed(x > 0 && x < 0.0995 ? 1 : 0) + " %";
+const percent = (x) => (x > 0 && x < 0.0005 ? "< 0.1" : (100 * x).toFixed(x > 0 && x < 0.0995 ? 1 : 0)) + " %";
 const plain = (name) => name.replaceAll("_", " ");
 function number(x) { return x >= 100 ? Math.round(x).toString() : x >= 10 ? x.toFixed(1) : x > 0 ? x.toFixed(2) : "0"; }
 function colour(name) { return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim(); }
@@ -40,8 +40,8 @@ const groups = [
   ["matrices", "matrices", ["matrices", "kernel_matrices"]],
   ["key", "key", ["key_load", "key_evict", "register"]],
   ["copies", "copy", ["copy_in", "copy_key", "copy_out", "prove_start"]],
-  ["kernels", "busy", ["kernels", "kernel_ntt", "kernel_classify", "kernel_msm_a", "kernel_msm_b1", "kernel_msm_b2", "kernel_msm_l", "kernel_msm_h"]],
   ["collecting", "finish", ["prove_finish"]],
+  ["kernels", "busy", ["kernels", "kernel_ntt", "kernel_classify", "kernel_msm_a", "kernel_msm_b1", "kernel_msm_b2", "kernel_msm_l", "kernel_msm_h"]],
   ["check", "check", ["result", "pairing"]],
   ["ledger", "commit", ["commit"]],
 ];
@@ -65,6 +65,7 @@ function surface(canvas, height) {
 
 // --- GPUs ---------------------------------------------------------------------------------------
 
+const LANE_HINT = "Point at a gap to read what it waited for.";
 function laneOf(gpu) {
   const id = "lane-" + gpu.name;
   let lane = $(id);
@@ -76,7 +77,7 @@ function laneOf(gpu) {
   canvas.setAttribute("role", "img");
   canvas.addEventListener("pointermove", (e) => pointLane(canvas, e.offsetX));
   canvas.addEventListener("pointerdown", (e) => pointLane(canvas, e.offsetX));
-  canvas.addEventListener("pointerleave", () => { $("lane-hint").textContent = ""; });
+  canvas.addEventListener("pointerleave", () => { $("lane-hint").textContent = LANE_HINT; });
   lane.append(name, canvas);
   $("lanes").append(lane);
   return lane;
@@ -93,6 +94,7 @@ function drawLanes() {
   const gpus = sample.gpus, total = new Map();
   for (const lane of [...$("lanes").querySelectorAll(".lane")])
     if (!gpus.some((g) => "lane-" + g.name === lane.id) || !gpus.length) lane.remove();
+  if (!$("lane-hint").textContent || !gpus.length) $("lane-hint").textContent = gpus.length ? LANE_HINT : "";
   let none = $("no-gpu");
   if (!gpus.length && !none) { none = make("p", "No GPU daemon has written anything yet.", "empty"); none.id = "no-gpu"; $("lanes").append(none); }
   if (gpus.length && none) none.remove();
@@ -159,7 +161,7 @@ function drawAxis() {
 
 // --- partitions ---------------------------------------------------------------------------------
 
-const ROW = 15, LABEL = 76;
+const ROW = 15, LABEL = 64, FLOW_HINT = "Point at a partition to read its steps.";
 let shown = { rows: [], from: 0, to: 1 };
 function drawWaterfall() {
   const canvas = $("waterfall"), most = window.innerWidth < 760 ? 20 : 30;
@@ -173,7 +175,10 @@ function drawWaterfall() {
     $("flow-hint").className = "empty";
     return;
   }
-  if ($("flow-hint").className === "empty") { $("flow-hint").className = "hint"; $("flow-hint").textContent = ""; }
+  if ($("flow-hint").className === "empty" || !$("flow-hint").textContent) {
+    $("flow-hint").className = "hint";
+    $("flow-hint").textContent = FLOW_HINT;
+  }
   // The time that is shown begins with the first real step: a long queue would press all else flat.
   const real = rows.flatMap((r) => r.steps.filter((s) => groupOf.get(words.steps[s[0]][0]) > 0));
   const from = real.length ? Math.min(...real.map((s) => s[1])) : 0;
@@ -217,16 +222,24 @@ function pointWaterfall(e) {
 
 function table(at, columns, rows, empty) {
   if (!rows.length) { fill(at, typeof empty === "string" ? make("p", empty, "empty") : empty); return; }
-  const head = make("tr"), body = rows.map((row) => {
-    const tr = make("tr");
+  // On a phone a long text has a line of its own below its row.
+  const below = window.innerWidth < 760, across = columns.filter(([, kind]) => !below || kind !== "text");
+  const head = make("tr"), body = rows.flatMap((row) => {
+    const tr = make("tr"), lines = [tr];
     for (const [, kind, get, tint] of columns) {
-      const text = get(row), td = make("td", text === undefined || text === null ? "" : String(text), kind);
+      const value = get(row), text = value === undefined || value === null ? "" : String(value), td = make("td", text, kind);
       if (tint && tint(row)) td.classList.add(tint(row));
-      tr.append(td);
+      if (!below || kind !== "text") { tr.append(td); continue; }
+      if (!text) continue;
+      const line = make("tr");
+      td.colSpan = across.length;
+      tr.className = "joined";
+      line.append(td);
+      lines.push(line);
     }
-    return tr;
+    return lines;
   });
-  for (const [title, kind] of columns) head.append(make("th", title, kind));
+  for (const [title, kind] of across) head.append(make("th", title, kind));
   const t = make("table"), box = make("div", undefined, "scroll");
   t.append(head, ...body);
   box.append(t);
@@ -296,14 +309,17 @@ function drawCircuits() {
 const isShare = (k) => k === 2 || k === 3;
 function drawSeries(canvas, points, labelled) {
   const [c, w, h] = surface(canvas), k = Number(canvas.dataset.series), top = labelled ? 14 : 2, bottom = labelled ? h - 14 : h - 1;
-  const now = sample.time_ms, span = labelled ? 3600e3 : 600e3, begin = now - span;
+  const now = sample.time_ms;
+  // As far back as there is something to show: ten minutes at least, an hour at most.
+  const age = points.length ? now - points[0][0] : 0, span = labelled ? (age > 1800e3 ? 3600e3 : age > 600e3 ? 1800e3 : 600e3) : 600e3;
+  const begin = now - span;
   const at = points.filter((p) => p[0] >= begin && p[k] >= 0);
   const most = isShare(k) ? 1 : Math.max(1e-9, ...at.map((p) => p[k]));
   c.strokeStyle = colour("line");
   c.beginPath(); c.moveTo(0, bottom + 0.5); c.lineTo(w, bottom + 0.5); c.stroke();
   if (labelled) {
     c.fillStyle = colour("faint");
-    c.textAlign = "left"; c.fillText("−1 h", 0, h - 2);
+    c.textAlign = "left"; c.fillText("−" + Math.round(span / 60e3) + " min", 0, h - 2);
     c.textAlign = "right"; c.fillText("now", w, h - 2);
     c.textAlign = "left";
     c.fillText(at.length < 2 ? "a point comes every five seconds" : isShare(k) ? "100 %" : most < 1e-6 ? "0" : number(most), 0, 10);
