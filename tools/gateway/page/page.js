@@ -347,7 +347,7 @@ function drawTiles() {
   $("rate").textContent = number(desk ? desk.rate : 0);
   $("waiting").textContent = s.partitions_waiting || 0;
   $("flight").textContent = s.partitions_in_flight || 0;
-  fill($("memory"), bytes(used), make("small", " of " + bytes(total)));
+  fill($("memory"), bytes(used), make("small", "of " + bytes(total)));
 }
 function drawState() {
   const s = sample.desk.status || {}, away = Date.now() - heard > 6000;
