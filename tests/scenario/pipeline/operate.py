@@ -47,8 +47,10 @@ with Instance() as m:
 
     # down finds daemons whose supervisor is dead.
     os.kill(m.supervisor()["pid"], signal.SIGKILL)
+    arenas = os.path.realpath(os.path.join(m.dir, "run", "arena"))
     m.down()
     check(m.pids() == [], f"no process is left: {m.pids()}")
+    check(not os.path.exists(arenas) and os.listdir(os.path.join(m.dir, "run")) == [], "no arena and no socket is left either")
 
     # Queued work stays in the ledger over a hard stop.
     m.up()
