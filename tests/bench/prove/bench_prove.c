@@ -87,8 +87,9 @@ static bool run_all(const struct settings *s, const struct circuit_files *f, boo
     return true;
 }
 
-/* twin: our time on the same circuit over BN254, 0 when not measured. */
-static void print_row(const char *name, const char *curve, const struct medians *m, double twin)
+/* twin: our times on the same circuit over BN254, NULL when not measured. */
+static void print_row(const char *name, const char *curve, const struct medians *m,
+                      const struct measure *twin)
 {
     printf("%-14s %-9s %9.3f s %9.3f s %8.0f MiB", name, curve, m->ours.wall_s, m->ours.cpu_s,
            m->ours.peak_mib);
@@ -96,8 +97,9 @@ static void print_row(const char *name, const char *curve, const struct medians 
         printf(" | peer %8.3f s %8.3f s %8.0f MiB: time %.2fx, processor %.2fx, memory %.2fx",
                m->peer.wall_s, m->peer.cpu_s, m->peer.peak_mib, m->ours.wall_s / m->peer.wall_s,
                m->ours.cpu_s / m->peer.cpu_s, m->ours.peak_mib / m->peer.peak_mib);
-    if (twin > 0)
-        printf(" | %.2fx of bn254", m->ours.wall_s / twin);
+    if (twin)
+        printf(" | of bn254: time %.2fx, processor %.2fx", m->ours.wall_s / twin->wall_s,
+               m->ours.cpu_s / twin->cpu_s);
     putchar('\n');
     fflush(stdout);
 }
@@ -139,7 +141,7 @@ static bool bench_pair(const struct settings *s, const char *name, int log2, con
                        const char *ones)
 {
     static const char *const curves[] = {"bn254", "bls12-381"};
-    double first = 0;
+    struct measure first;
     for (int i = 0; i < 2; i++) {
         struct circuit_files f;
         struct medians m;
@@ -149,8 +151,8 @@ static bool bench_pair(const struct settings *s, const char *name, int log2, con
             fprintf(stderr, "%s over %s failed\n", name, curves[i]);
             return false;
         }
-        print_row(name, curves[i], &m, first);
-        first = m.ours.wall_s;
+        print_row(name, curves[i], &m, i ? &first : NULL);
+        first = m.ours;
     }
     return true;
 }
@@ -172,7 +174,7 @@ static bool bench_folder(const struct settings *s, const char *name)
         fprintf(stderr, "%s failed\n", f.key);
         return false;
     }
-    print_row(name, "", &m, 0);
+    print_row(name, "", &m, NULL);
     return true;
 }
 
