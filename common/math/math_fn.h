@@ -1,9 +1,8 @@
 /* math_fn: how the functions of the arithmetic templates are declared.
  *
- * The group and tower templates (group_template.h, tower_*.h) are compiled by the host's C compiler
- * and by nvcc; they use no library call and no host-only construct. Every function in them carries
- * MATH_FN, MATH_FN_HOT (always inlined) or MATH_FN_CALL (never). MATH_JOIN pastes a prefix and a
- * name after expanding both.
+ * Every function in them carries MATH_FN, MATH_FN_HOT (always inlined) or MATH_FN_CALL (never).
+ * MATH_JOIN pastes a prefix and a name after expanding both. The templates are the host's: kernels
+ * have their own over 32-bit words (gpud/cuda; docs/decisions.md says what the two share).
  *
  * Translation units that do much arithmetic are compiled once per variant of the host's
  * instruction set (see meson.build): MATH_VARIANT is the suffix of their external symbols and
@@ -11,17 +10,11 @@
  * curve tables are made (curve.c), so that no multiplication pays for the choice. */
 #pragma once
 
-#if defined(__CUDACC__)
-#define MATH_FN      static inline __host__ __device__ __attribute__((unused))
-#define MATH_FN_HOT  MATH_FN
-#define MATH_FN_CALL MATH_FN
-#else
 #define MATH_FN      static inline __attribute__((unused))
 #define MATH_FN_HOT  static inline __attribute__((unused, always_inline))
 /* Large bodies with many callers: one copy in a translation unit, so that a formula over Fq2 stays
  * within the instruction cache and compiles in seconds. */
 #define MATH_FN_CALL static __attribute__((unused, noinline))
-#endif
 
 #define MATH_JOIN_(a, b) a##_##b
 #define MATH_JOIN(a, b)  MATH_JOIN_(a, b)
