@@ -182,6 +182,12 @@ void rapidsnark_input(struct request *r)
     work_put(r->gateway->work, submit, r);
 }
 
+static void nothing(struct request *r)
+{
+    struct text empty = {0};
+    reply_text(r, 200, NULL, &empty);
+}
+
 void rapidsnark_cancel(struct request *r)
 {
     struct rapidsnark *rs = r->gateway->rapidsnark;
@@ -191,13 +197,27 @@ void rapidsnark_cancel(struct request *r)
     pthread_mutex_unlock(&rs->lock);
     if (job)
         cancel_job(r, job);
-    rapidsnark_nothing(r);
+    nothing(r);
 }
 
-void rapidsnark_nothing(struct request *r)
+void rapidsnark_start(struct request *r)
 {
-    struct text empty = {0};
-    reply_text(r, 200, NULL, &empty);
+    nothing(r);
+}
+
+void rapidsnark_stop(struct request *r)
+{
+    nothing(r);
+}
+
+void rapidsnark_config(struct request *r)
+{
+    nothing(r);
+}
+
+void rapidsnark_configure(struct request *r)
+{
+    nothing(r);
 }
 
 void rapidsnark_status(struct rapidsnark *rs, const char *caller, struct text *out)

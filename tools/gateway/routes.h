@@ -22,11 +22,11 @@ enum body { BODY_NONE, BODY_INPUT }; /* input: a witness, an input.json, or a fo
     R(PROOF, "GET", "/v1/jobs/*/proof", CLIENT, NONE, jobs_proof, "snarkjs's proof.json")          \
     R(PUBLIC, "GET", "/v1/jobs/*/public", CLIENT, NONE, jobs_public, "snarkjs's public.json")      \
     R(RS_INPUT, "POST", "/input/*", CLIENT, INPUT, rapidsnark_input, "rapidsnark: prove")          \
-    R(RS_START, "POST", "/start", CLIENT, NONE, rapidsnark_nothing, "rapidsnark: nothing to do")   \
-    R(RS_STOP, "POST", "/stop", CLIENT, NONE, rapidsnark_nothing, "rapidsnark: nothing to do")     \
+    R(RS_START, "POST", "/start", CLIENT, NONE, rapidsnark_start, "rapidsnark: nothing to do")     \
+    R(RS_STOP, "POST", "/stop", CLIENT, NONE, rapidsnark_stop, "rapidsnark: nothing to do")        \
     R(RS_CANCEL, "POST", "/cancel", CLIENT, NONE, rapidsnark_cancel, "rapidsnark: stop proving")   \
-    R(RS_CONFIG, "GET", "/config", CLIENT, NONE, rapidsnark_nothing, "rapidsnark: empty")          \
-    R(RS_CONFIGURE, "POST", "/config", CLIENT, NONE, rapidsnark_nothing,                           \
+    R(RS_CONFIG, "GET", "/config", CLIENT, NONE, rapidsnark_config, "rapidsnark: empty")           \
+    R(RS_CONFIGURE, "POST", "/config", CLIENT, NONE, rapidsnark_configure,                         \
       "rapidsnark: nothing to do")
 
 enum route_id {

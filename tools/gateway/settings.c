@@ -26,8 +26,10 @@ enum err_code settings_listen(struct settings *s, const char *text, struct err *
         snprintf(address, sizeof address, "%s", alone ? "127.0.0.1" : text);
     } else {
         const char *from = text[0] == '[' ? text + 1 : text;
-        const char *end = text[0] == '[' && colon[-1] == ']' ? colon - 1 : colon;
-        if (!parse_port(colon + 1, &port) || (size_t)(end - from) >= sizeof address)
+        bool v6 = text[0] == '[', closed = colon > text && colon[-1] == ']';
+        const char *end = v6 && closed ? colon - 1 : colon;
+        if (v6 != closed || !parse_port(colon + 1, &port) ||
+            (size_t)(end - from) >= sizeof address)
             return err_set(e, ERR_USAGE, "listen '%.80s': expected ADDRESS:PORT, such as %s", text,
                            "127.0.0.1:9480 or [::1]:9480");
         memcpy(address, from, (size_t)(end - from));

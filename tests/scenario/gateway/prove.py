@@ -111,11 +111,6 @@ with Instance() as m:
     check(wall - 12 < settled <= wall + 2, f"the states of the GPU add up to the wall clock: {settled:.1f} of {wall:.1f} s")
     check(after['millrace_daemon_up{daemon="gpud.0"}'] == 1 and after["millrace_desk_up"] == 1, "who is up")
     check(len(after) < 3000, f"{len(after)} series")
-    if shutil.which("promtool"):
-        code, out, err = run("promtool", "check", "metrics", stdin=w.get("/metrics").body.decode())
-        check(code == 0 and not (out + err).strip(), f"promtool: {out} {err}")
-    else:
-        print("promtool is not installed: the form of /metrics was not checked")
     took = []
     for path in ("/metrics", "/status", f"/v1/jobs/{job}"):
         c, times = w.connect(), []
