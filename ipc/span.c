@@ -25,6 +25,11 @@ struct span_ring *span_ring_open(const struct instance *in, const struct actor *
                                  const char *thread, struct err *e)
 {
     char suffix[SPAN_THREAD_MAX + 8];
+    const char *wish = getenv("MILLRACE_SPANS");
+    if (wish && strcmp(wish, "off") == 0) {
+        err_set(e, ERR_UNAVAILABLE, "spans are turned off (MILLRACE_SPANS=off)");
+        return NULL;
+    }
     INVARIANT(strlen(thread) < SPAN_THREAD_MAX && !strpbrk(thread, "/#."));
     snprintf(suffix, sizeof suffix, "%s.spans", thread);
     struct span_file *file = evidence_create(in, self, suffix, sizeof *file, e);

@@ -9,7 +9,8 @@
  * trace, gaps, metrics) map the file read-only, never lock, and are told when they were overrun.
  * The file outlives its process, so what a crashed one did last can be read. A ring that cannot be
  * made (no room on the tmpfs) is NULL, and every function here takes NULL and does nothing: no
- * work is ever lost for want of evidence. */
+ * work is ever lost for want of evidence. MILLRACE_SPANS=off in a daemon's environment turns its
+ * spans off: then there is nothing to see, and nothing to pay. */
 #pragma once
 #include <stdatomic.h>
 #include <stdbool.h>

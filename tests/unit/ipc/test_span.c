@@ -74,6 +74,69 @@ static void a_crashed_process_leaves_its_spans(void **state)
     scratch_close(&s);
 }
 
+static void spans_can_be_turned_off(void **state)
+{
+    (void)state;
+    struct scratch s;
+    struct err e = {0};
+    scratch_open(&s);
+    setenv("MILLRACE_SPANS", "off", 1);
+    assert_null(span_ring_open(&s.in, &gpud, "take", &e));
+    assert_non_null(strstr(e.text, "MILLRACE_SPANS"));
+    setenv("MILLRACE_SPANS", "on", 1);
+    struct span_ring *ring = span_ring_open(&s.in, &gpud, "take", &e);
+    assert_non_null(ring);
+    span_ring_close(&ring);
+    unsetenv("MILLRACE_SPANS");
+    scratch_close(&s);
+}
+
+/* Killed wherever it happens to be, also in the middle of a record: what is read is whole. */
+static void a_process_killed_while_it_writes_leaves_whole_spans(void **state)
+{
+    (void)state;
+    for (unsigned round = 0; round < 40; round++) {
+        struct scratch s;
+        struct err e = {0};
+        int ready[2];
+        char byte = 0;
+        scratch_open(&s);
+        assert_int_equal(pipe(ready), 0);
+        pid_t pid = fork();
+        if (pid == 0) {
+            struct span_ring *ring = span_ring_open(&s.in, &gpud, "take", &e);
+            for (uint64_t i = 1;; i++) {
+                span_write(ring, SPAN_COMMIT, &(struct span_who){.job = i}, i, i ^ UINT64_MAX,
+                           i * 3);
+                if (i == 1000 + 500 * round && write(ready[1], &byte, 1) != 1)
+                    _exit(1);
+            }
+        }
+        assert_int_equal(read(ready[0], &byte, 1), 1);
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+        struct span_reader *r = span_reader_new(&s.in, &e);
+        struct span got;
+        const struct span_source *from = NULL;
+        uint64_t n = 0;
+        while (span_reader_next(r, &got, &from)) {
+            assert_int_equal(got.job, got.sequence);
+            assert_int_equal(got.begin_ns, got.job);
+            assert_int_equal(got.end_ns, got.job ^ UINT64_MAX);
+            assert_int_equal(got.value, got.job * 3);
+            n++;
+        }
+        /* All that fit into the ring, but for the one that it died in. */
+        uint64_t whole =
+            1000 + 500 * round < SPAN_RING_RECORDS ? 1000 + 500 * round : SPAN_RING_RECORDS;
+        assert_true(n + 1 >= whole);
+        span_reader_free(&r);
+        close(ready[0]);
+        close(ready[1]);
+        scratch_close(&s);
+    }
+}
+
 /* One writer at full speed, one reader: every span the reader gets is whole. */
 static _Atomic bool stop;
 
@@ -196,6 +259,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spans_are_read_in_order_and_loss_is_told),
         cmocka_unit_test(a_crashed_process_leaves_its_spans),
+        cmocka_unit_test(a_process_killed_while_it_writes_leaves_whole_spans),
+        cmocka_unit_test(spans_can_be_turned_off),
         cmocka_unit_test(readers_never_see_half_a_span),
         cmocka_unit_test(only_the_last_incarnations_are_kept),
         cmocka_unit_test(stats_are_seen_and_go_with_a_clean_end),
