@@ -68,7 +68,7 @@ static bool release(struct gpud *g, struct flight *f, struct ending *end)
 static void tell(struct gpud *g, const struct flight *f, const struct ending *end, bool held)
 {
     char job[24];
-    snprintf(job, sizeof job, "j-%llu", (unsigned long long)f->terms.job);
+    snprintf(job, sizeof job, "%llu", (unsigned long long)f->terms.job);
     if (!held) {
         stat_add(g->stats, STAT_STALE_MESSAGES, 1);
         log_info("lease-lost", LOG_OF(job, f->terms.partition), "attempt=%u row=%u",

@@ -83,7 +83,7 @@ static void fail(struct gpud *g, struct flight *f, struct err *e)
     timing_report(g, g->take_ring, f, &nothing, &times, held ? "failed" : "discarded",
                   (uint32_t)e->code);
     char job[24];
-    snprintf(job, sizeof job, "j-%llu", (unsigned long long)f->terms.job);
+    snprintf(job, sizeof job, "%llu", (unsigned long long)f->terms.job);
     log_warn("partition-failed", LOG_OF(job, f->terms.partition), "attempt=%u reason=%s",
              f->terms.attempt, e->text);
     circuit_cache_return(g->circuits, f->circuit);

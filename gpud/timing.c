@@ -64,7 +64,7 @@ void timing_report(struct gpud *g, struct span_ring *ring, const struct flight *
     if (!log_enabled(LOG_LEVEL_INFO))
         return;
     char job[24];
-    snprintf(job, sizeof job, "j-%llu", (unsigned long long)f->terms.job);
+    snprintf(job, sizeof job, "%llu", (unsigned long long)f->terms.job);
     log_info("GPU_TIMING", LOG_OF(job, f->terms.partition),
              "attempt=%u outcome=%s code=%s ring_ms=%.3f ready_wait_ms=%.3f key_load_ms=%.3f "
              "prove_start_ms=%.3f copy_in_ms=%.3f kernels_ms=%.3f matrices_ms=%.3f ntt_ms=%.3f "

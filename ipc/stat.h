@@ -62,6 +62,10 @@ struct stat_page {
     _Atomic uint64_t heartbeat_ns; /* CLOCK_MONOTONIC: the work loop turned last */
     char step[64];                 /* what it is doing, for a person; may be torn */
     _Atomic uint64_t value[128];
+    /* The log's setting, as log.h has it: what it is, and what it is to be. A wish is written, then
+     * counted; the daemon follows at its next heartbeat, then counts too. */
+    char log_now[16], log_wish[16];
+    _Atomic uint32_t log_wishes, log_followed;
 };
 _Static_assert(sizeof(struct stat_page) <= 4096, "one page");
 
@@ -72,6 +76,12 @@ void stat_add(struct stats *s, enum stat_id id, uint64_t n);
 void stat_set(struct stats *s, enum stat_id id, uint64_t value);
 void stat_heartbeat(struct stats *s);
 void stat_step(struct stats *s, const char *step); /* cut to 63 bytes */
+
+/* Asks the daemon for another log setting ("debug", "warn,json") and waits up to wait_ms until it
+ * has it. ERR_VALUE: no such setting; ERR_UNAVAILABLE: it has no page, or does not follow: it is
+ * dead, stopped or in a long step (then it follows later). */
+enum err_code stat_set_log(const struct instance *in, const struct actor *who, const char *setting,
+                           int wait_ms, struct err *e);
 
 /* Reads every page there is, also of the dead; calls each(arg, actor, page) on a copy. */
 typedef void stat_each(void *arg, const struct actor *who, const struct stat_page *page);

@@ -43,7 +43,7 @@ static void tell(struct synthd *s, const struct work *w)
 {
     const struct lease_terms *t = &w->terms;
     char job[24];
-    snprintf(job, sizeof job, "j-%llu", (unsigned long long)t->job);
+    snprintf(job, sizeof job, "%llu", (unsigned long long)t->job);
     if (w->lost) {
         log_info("lease-lost", LOG_OF(job, t->partition), "attempt=%u row=%u", t->attempt,
                  w->ref.row);

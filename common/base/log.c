@@ -305,30 +305,52 @@ uint64_t log_dropped(void)
     return atomic_load(&dropped);
 }
 
-bool log_configure(const char *setting)
+/* Takes the words of a setting into *level and *json; false when one is not known. */
+static bool parse_setting(const char *setting, int *level, bool *json)
 {
-    int level = atomic_load(&current_level);
-    bool json = atomic_load(&as_json);
     for (const char *p = setting; *p;) {
         size_t n = strcspn(p, ",");
         bool known = false;
         for (int i = 0; i < 4 && !known; i++) {
             if (strlen(level_names[i]) == n && !strncmp(p, level_names[i], n)) {
-                level = i;
+                *level = i;
                 known = true;
             }
         }
         if (n == 4 && (!strncmp(p, "json", 4) || !strncmp(p, "text", 4))) {
-            json = *p == 'j';
+            *json = *p == 'j';
             known = true;
         }
         if (!known)
             return false;
         p += n + (p[n] == ',');
     }
+    return true;
+}
+
+bool log_configure(const char *setting)
+{
+    int level = atomic_load(&current_level);
+    bool json = atomic_load(&as_json);
+    if (!parse_setting(setting, &level, &json))
+        return false;
     atomic_store(&current_level, level);
     atomic_store(&as_json, json);
     return true;
+}
+
+bool log_is_setting(const char *setting)
+{
+    int level;
+    bool json;
+    return *setting && strlen(setting) < LOG_SETTING_MAX && parse_setting(setting, &level, &json);
+}
+
+const char *log_setting(char *out)
+{
+    snprintf(out, LOG_SETTING_MAX, "%s,%s", level_names[atomic_load(&current_level)],
+             atomic_load(&as_json) ? "json" : "text");
+    return out;
 }
 
 void log_init(const char *process)

@@ -15,7 +15,8 @@
  * or width (also '*').
  *
  * MILLRACE_LOG is a comma-separated list of a level (error, warn, info, debug) and a form (text,
- * json); default "info,text". The same text is accepted by log_configure at run time.
+ * json); default "info,text". The same text is accepted by log_configure at run time, which is what
+ * `millrace log` asks a daemon for (stat.h).
  *
  * Any thread may log. A line is one write() of at most 4096 bytes (longer ones are cut and end
  * with "cut=true"). A reader that does not drain the pipe holds a writer for at most 20 ms, then
@@ -40,6 +41,11 @@ void log_init(const char *process);
 
 /* "debug", "json", "warn,text" ...; false and unchanged when a word is not known. */
 bool log_configure(const char *setting);
+bool log_is_setting(const char *setting); /* would log_configure take it? At most 15 bytes. */
+
+enum { LOG_SETTING_MAX = 16 };
+/* The present setting as such a text, "info,text"; out has LOG_SETTING_MAX bytes. Returns out. */
+const char *log_setting(char *out);
 
 bool log_enabled(enum log_level level);
 uint64_t log_dropped(void); /* lines lost since the process began */

@@ -20,6 +20,7 @@
     X(drain)                                                                                       \
     X(tap)                                                                                         \
     X(scale)                                                                                       \
+    X(log)                                                                                         \
     X(top)                                                                                         \
     X(gaps)                                                                                        \
     X(trace)                                                                                       \

@@ -40,7 +40,7 @@ def spans(m):
 
 
 def compare(line, fields, of, what):
-    who = (int(line["job"].removeprefix("j-")), int(line["partition"]), int(line["attempt"]))
+    who = (int(line["job"]), int(line["partition"]), int(line["attempt"]))
     for field, name in fields.items():
         if not check(f"{field}_ms" in line, f"{what}: a {what} line has {field}_ms: {line}"):
             continue
@@ -88,7 +88,7 @@ for trim in ("false", "true"):
         check(outcomes[rejected] == {"rejected"}, f"a rejected line: {outcomes[rejected]}")
         check(outcomes[failed] == {"failed"}, f"a failed line: {outcomes[failed]}")
         check("discarded" in outcomes[dropped], f"a discarded line: {outcomes[dropped]}")
-        check(sum(x["job"] == f"j-{good}" and x["outcome"] == "proved" for x in gpu) == 4, "four proved lines of gpud")
+        check(sum(x["job"] == good and x["outcome"] == "proved" for x in gpu) == 4, "four proved lines of gpud")
         check(len({(x["job"], x["partition"], x["attempt"]) for x in fin}) == len(fin), "one line for each attempt")
         trims = [float(x["malloc_trim_ms"]) for x in fin]
         check((max(trims) > 0) == (trim == "true"), f"malloc_trim_ms where it is configured alone: {max(trims)}")

@@ -108,6 +108,13 @@ with Instance(config="[memory]\narena = 256M\n[gpud]\nbackend = cpu\nevaluate = 
     check(all(n.startswith("stream") for n in gpu), f"kernels are on the stream: {gpu}")
     check(sum(e["ph"] == "X" and e["name"] == "kernels" for e in events) == 30, "thirty times kernels")
 
+    # Every step of a pipeline on the CPU has left its span.
+    steps = ("queue_wait synthd_wait attempt grant fill_wait key_load witness matrices publish ring ready_wait register copy_in prove_start "
+             "kernels kernel_ntt kernel_msm_h kernel_msm_a kernel_msm_b1 kernel_msm_b2 kernel_msm_l prove_finish release gpu_total "
+             "desk_wait result pairing commit settle fin_total wipe job").split()
+    seen = {e["name"] for e in events if e["ph"] in "Xb"}
+    check(set(steps) <= seen, f"steps without a span: {set(steps) - seen}")
+
     # The recorded run has the account of the rings, also when nothing runs any more.
     alive = m.json("gaps")["gpus"][0]
     m.down()

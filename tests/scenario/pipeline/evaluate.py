@@ -9,7 +9,7 @@ MEMORY = "[memory]\narena = {arena}\n[gpud]\nbackend = cpu\nevaluate = {how}\n"
 def timings(m, job):
     """matrices_ms of each partition of a job, as gpud's log has them."""
     with open(os.path.join(m.dir, "log", "gpud.0.log")) as log:
-        return [float(re.search(r"matrices_ms=([\d.]+)", line).group(1)) for line in log if "GPU_TIMING" in line and f"job=j-{job} " in line]
+        return [float(re.search(r"matrices_ms=([\d.]+)", line).group(1)) for line in log if "GPU_TIMING" in line and f"job={job} " in line]
 
 
 def synthd_evaluated(m, job):
