@@ -1,9 +1,12 @@
 #include "budget.h"
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "evidence.h"
 #include "peers.h"
 
 /* ---- extents ---- */
@@ -92,6 +95,20 @@ uint64_t budget_arena_bytes(const struct desk *d)
     return sum;
 }
 
+static void ask_evict(struct desk *d, struct peer *p, unsigned circuit)
+{
+    struct message m = {.kind = MSG_CIRCUIT_EVICT};
+    memcpy(m.circuit_evict.circuit, d->circuits[circuit]->digest, 32);
+    peer_send(d, p, &m);
+}
+
+static void evict_everywhere(struct desk *d, unsigned circuit)
+{
+    for (struct peer *p = d->peers; p; p = p->next)
+        if (!p->dead && keys_find(&p->keys, circuit))
+            ask_evict(d, p, circuit);
+}
+
 static bool is_arena(const char *name)
 {
     const char *end = strrchr(name, '.');
@@ -99,25 +116,75 @@ static bool is_arena(const char *name)
            (strcmp(end, ".ctl") == 0 || strcmp(end, ".bulk") == 0);
 }
 
+/* What one daemon's name has there: of its newest run, and of all; as the files will be when they
+ * are full. */
+struct evidence_of {
+    char name[ACTOR_NAME_MAX];
+    unsigned long run;
+    uint64_t newest_bytes, bytes;
+};
+enum { EVIDENCE_NAMES = 256 };
+
+static uint64_t whole_pages(uint64_t bytes)
+{
+    return (bytes + 4095) / 4096 * 4096;
+}
+
+static void count_evidence(struct evidence_of *list, unsigned *n, const char *file, uint64_t bytes)
+{
+    const char *mark = strchr(file, '#');
+    size_t length = mark ? (size_t)(mark - file) : 0;
+    unsigned long run = mark ? strtoul(mark + 1, NULL, 10) : 0;
+    unsigned i = 0;
+    if (length >= sizeof list->name)
+        length = sizeof list->name - 1;
+    while (i < *n && (strncmp(list[i].name, file, length) != 0 || list[i].name[length]))
+        i++;
+    if (i == EVIDENCE_NAMES)
+        i--; /* the last stands for all further ones */
+    else if (i == *n)
+        snprintf(list[(*n)++].name, sizeof list->name, "%.*s", (int)length, file);
+    list[i].bytes += bytes;
+    if (run > list[i].run) {
+        list[i].run = run;
+        list[i].newest_bytes = 0;
+    }
+    if (run == list[i].run)
+        list[i].newest_bytes += bytes;
+}
+
+/* Room is kept for as much as there will be: of each name a run and some before it are kept. */
 void budget_look_evidence(struct desk *d)
 {
+    static struct evidence_of list[EVIDENCE_NAMES];
     struct err e;
     int fd = instance_arena_fd(&d->instance, &e);
     DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-    uint64_t sum = 0, beside = budget_arena_bytes(d);
+    unsigned n = 0, victim;
+    memset(list, 0, sizeof list);
+    d->evidence_bytes = 0;
     for (struct dirent *entry; dir && (entry = readdir(dir));) {
         struct stat st;
         if (!is_arena(entry->d_name) && fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-            S_ISREG(st.st_mode))
-            sum += (uint64_t)st.st_blocks * 512;
+            S_ISREG(st.st_mode)) {
+            count_evidence(list, &n, entry->d_name, whole_pages((uint64_t)st.st_size));
+            d->evidence_bytes += (uint64_t)st.st_blocks * 512;
+        }
     }
     if (dir)
         closedir(dir);
     else if (fd >= 0)
         close(fd);
-    d->evidence_bytes = sum;
-    beside += sum;
+    uint64_t beside = budget_arena_bytes(d);
+    d->evidence_room = 0;
+    for (unsigned i = 0; i < n; i++) {
+        uint64_t full = (EVIDENCE_KEPT + 1) * list[i].newest_bytes;
+        d->evidence_room += list[i].bytes > full ? list[i].bytes : full;
+    }
+    beside += d->evidence_room;
     d->host_keys.limit = d->set.memory_limit > beside ? d->set.memory_limit - beside : 1;
+    while (keys_victim(&d->host_keys, 0, &victim)) /* there is more of it than there was */
+        evict_everywhere(d, victim);
 }
 
 uint64_t budget_charged_bytes(const struct desk *d)
@@ -147,13 +214,13 @@ enum err_code budget_can_ever(const struct desk *d, const struct circuit_entry *
                        "a partition of this circuit needs an extent of %llu bytes, the largest "
                        "arena has %llu for it: set [memory] arena larger",
                        (unsigned long long)least, (unsigned long long)best);
-    uint64_t arenas = budget_arena_bytes(d) + d->evidence_bytes;
-    if (d->set.memory_limit && arenas + c->key_bytes > d->set.memory_limit)
-        return err_set(e, ERR_MEMORY,
-                       "the circuit's key and matrices take %llu bytes beside arenas of %llu: "
-                       "more than the memory limit of %llu",
-                       (unsigned long long)c->key_bytes, (unsigned long long)arenas,
-                       (unsigned long long)d->set.memory_limit);
+    if (d->host_keys.limit && c->key_bytes > d->host_keys.limit)
+        return err_set(
+            e, ERR_MEMORY,
+            "the circuit's key and matrices take %llu bytes, arenas and rings leave %llu "
+            "of the memory limit of %llu for them",
+            (unsigned long long)c->key_bytes, (unsigned long long)d->host_keys.limit,
+            (unsigned long long)d->set.memory_limit);
     return ERR_OK;
 }
 
@@ -167,13 +234,6 @@ bool budget_key_resident(const struct peer *gpud, const struct circuit_entry *c)
     return k && k->resident && !k->leaving;
 }
 
-static void ask_evict(struct desk *d, struct peer *p, unsigned circuit)
-{
-    struct message m = {.kind = MSG_CIRCUIT_EVICT};
-    memcpy(m.circuit_evict.circuit, d->circuits[circuit]->digest, 32);
-    peer_send(d, p, &m);
-}
-
 /* Room in the host: an idle circuit is let go by every daemon that maps it. */
 static bool host_room(struct desk *d, struct circuit_entry *c)
 {
@@ -183,9 +243,7 @@ static bool host_room(struct desk *d, struct circuit_entry *c)
         return true;
     case KEY_EVICTS:
         for (unsigned victim; keys_victim(&d->host_keys, c->key_bytes, &victim);)
-            for (struct peer *p = d->peers; p; p = p->next)
-                if (!p->dead && keys_find(&p->keys, victim))
-                    ask_evict(d, p, victim);
+            evict_everywhere(d, victim);
         return false;
     case KEY_BUSY:
         break;

@@ -160,6 +160,14 @@ static unsigned nodes_near(const struct desk *d, const struct peer *gpud, unsign
     return n;
 }
 
+/* Room is kept for a job: for it, and for whoever goes before it by order, which may be an older
+ * one of its circuit that waits again. */
+static bool goes_after_kept(const struct desk *d, const struct job *j)
+{
+    return d->kept_for && d->kept_for != j &&
+           order_before(d->order, &d->kept_for->order, &j->order);
+}
+
 static enum verdict find_place(struct desk *d, const struct partition *p, struct place *out)
 {
     struct circuit_entry *c = p->job->circuit;
@@ -177,7 +185,7 @@ static enum verdict find_place(struct desk *d, const struct partition *p, struct
         if (!out->synthd)
             continue;
         v = NO_ROOM;
-        if (near[i] == d->kept_node && d->kept_for && d->kept_for != p->job && !urgent)
+        if (near[i] == d->kept_node && goes_after_kept(d, p->job) && !urgent)
             continue; /* room gathers there for the head */
         if (node->n_free_rows == 0 || !budget_key_room(d, out->gpud, c))
             continue;

@@ -89,6 +89,7 @@ static json_t *memory_json(struct desk *d)
     json_object_set_new(memory, "table_bytes", number(budget_table_bytes(d)));
     json_object_set_new(memory, "charged_bytes", number(budget_charged_bytes(d)));
     json_object_set_new(memory, "evidence_bytes", number(d->evidence_bytes));
+    json_object_set_new(memory, "evidence_room_bytes", number(d->evidence_room));
     json_object_set_new(memory, "nodes", nodes);
     return memory;
 }

@@ -224,6 +224,7 @@ struct desk {
     uint64_t n_flights;
     struct key_set host_keys; /* circuits mapped by any daemon */
     uint64_t evidence_bytes;  /* span rings and counters, as last looked at */
+    uint64_t evidence_room;   /* and what they may come to */
     struct sending *sendings; /* answer.c: answers that are not out yet */
     struct blame *blames;     /* death.c: deaths whose reason is not known yet */
     uint64_t trim_began_ns, trim_ended_ns;

@@ -89,7 +89,7 @@ with Instance(config=CONFIG.format(limit="")) as m:
     m.down()
     m.up()
     fresh = m.json("status")["memory"]
-    arena = fresh["arena_bytes"] + fresh["evidence_bytes"]  # other runs, other rings
+    arena = fresh["arena_bytes"] + fresh["evidence_room_bytes"]  # rings of a run and of its predecessor
     m.down()
 
     # Room for two and a half of the small circuits beside the arenas.
@@ -107,8 +107,8 @@ with Instance(config=CONFIG.format(limit="")) as m:
     resident = {c["alias"]: c["resident"] for c in m.json("circuit", "list")["circuits"]}
     check(resident["c0"] == 1 and resident["c1"] == 0 and resident["c2"] == 1, f"the least recently used one went: {resident}")
     code, _, err = m("submit", "c3", keys[3][1])
-    figures = re.search(r"take (\d+) bytes beside arenas of (\d+): more than the memory limit of (\d+)", err)
-    check(code == 8 and figures and abs(int(figures[2]) - arena) < each // 4 and int(figures[3]) == limit, f"what can never fit is refused with the figures: {code} {err.strip()}")
+    figures = re.search(r"take (\d+) bytes, arenas and rings leave (\d+) of the memory limit of (\d+)", err)
+    check(code == 8 and figures and abs(int(figures[2]) - each * 5 // 2) < each // 4 and int(figures[3]) == limit, f"what can never fit is refused with the figures: {code} {err.strip()}")
 
     # Three circuits at once in turn, more than fit together: everything ends, nothing is ever over the limit.
     jobs = [m.ok("submit", f"c{n % 3}", *[keys[n % 3][1]] * 3) for n in range(9)]
@@ -126,7 +126,7 @@ with Instance(config=CONFIG.format(limit="")) as m:
         m.ok("await", job, m.path("p.json"), m.path("u.json"))
     check(not over, f"never over the limit of {limit}: {over[:2]}")
     check(not under, f"never more mapped than counted: {under[:2]}")
-    check(peak > arena + each, f"circuits were charged meanwhile: {peak}")
+    check(peak > fresh["arena_bytes"] + each, f"circuits were charged meanwhile: {peak}")
     agree(m, "after three circuits took turns", 2)
     m.down()
     check(m.arenas() == [], "no arena is left")

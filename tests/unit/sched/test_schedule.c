@@ -223,7 +223,9 @@ static void what_can_never_fit_is_refused_with_the_figures(void **state)
     assert_int_equal(budget_can_ever(d, d->circuits[1], false, &e), ERR_MEMORY);
     assert_non_null(strstr(e.text, "18874368")); /* 9 granules */
     assert_non_null(strstr(e.text, "16777216")); /* of 8 */
+    d->host_keys.limit = 1000;
     assert_int_equal(budget_can_ever(d, d->circuits[2], false, &e), ERR_MEMORY);
+    assert_non_null(strstr(e.text, "leave 1000 of"));
     assert_non_null(strstr(e.text, "2305843009213693952"));
     d->set.evaluate = EVALUATE_GPU; /* then it needs room for w alone */
     assert_int_equal(budget_can_ever(d, d->circuits[1], false, &e), ERR_OK);
