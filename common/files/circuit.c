@@ -94,7 +94,7 @@ void circuit_free(struct circuit **cp)
 
 static uint64_t matrix_bytes(const struct matrix *m)
 {
-    return ((uint64_t)m->n_rows + 1) * sizeof *m->row_start +
+    return ((uint64_t)matrix_stored_rows(m) + 1) * sizeof *m->row_start +
            m->n_entries * (sizeof *m->wire + m->code_bytes) +
            (uint64_t)m->n_dictionary * sizeof *m->dictionary;
 }

@@ -84,6 +84,26 @@ static bool facts_ptau(const char *path, json_t *o, struct err *e)
     return true;
 }
 
+/* What folding the rows that repeat has made of the matrices. */
+static void put_folds(const struct prepared_header *h, json_t *o)
+{
+    uint64_t stored = 0, bytes = h->section[PREPARED_FOLDS].length, unfolded = 0;
+    for (int i = 0; i < 3; i++) {
+        const struct prepared_matrix *m = &h->matrix[i];
+        stored += m->n_entries;
+        for (unsigned part = 0; part < 4; part++)
+            bytes += h->section[PREPARED_A_ROW_START + 4 * i + part].length;
+        unfolded += 4ull * (m->n_rows + 1ull) + 32ull * m->n_dictionary;
+    }
+    /* Codes are of about one width in all three. */
+    unfolded += h->n_terms * (4 + h->matrix[0].code_bytes);
+    put_u64(o, "folds", h->n_folds);
+    put_u64(o, "terms", h->n_terms);
+    put_u64(o, "terms_stored", stored);
+    put_u64(o, "matrices_bytes", bytes);
+    put_u64(o, "matrices_bytes_unfolded", h->n_folds ? unfolded : bytes);
+}
+
 static bool facts_prepared(const char *path, json_t *o, struct err *e)
 {
     struct prepared_header h;
@@ -108,6 +128,7 @@ static bool facts_prepared(const char *path, json_t *o, struct err *e)
     put_u64(o, "b_entries", h.matrix[1].n_entries);
     if (h.flags & PREPARED_HAS_C)
         put_u64(o, "c_entries", h.matrix[2].n_entries);
+    put_folds(&h, o);
     put_u64(o, "a_points", h.query[QUERY_A].n);
     put_u64(o, "b_points", h.query[QUERY_B2].n);
     put_u64(o, "l_points", h.query[QUERY_L].n);

@@ -118,15 +118,6 @@ static enum err_code read_system(struct preparing *p, const char *r1cs_path, str
     return code ? code : check_same_circuit(p, e);
 }
 
-static enum err_code put_matrices(struct preparing *p, struct err *e)
-{
-    const struct circuit *f = &p->facts;
-    enum err_code code = prepared_append_matrix(p->w, PREPARED_A_ROW_START, &f->a, e);
-    if (!code)
-        code = prepared_append_matrix(p->w, PREPARED_B_ROW_START, &f->b, e);
-    return code ? code : prepared_append_matrix(p->w, PREPARED_C_ROW_START, &f->c, e);
-}
-
 static enum err_code put_points(struct preparing *p, enum params_list from,
                                 enum prepared_section to, struct err *e)
 {
@@ -157,7 +148,8 @@ static enum err_code put_all(struct preparing *p, struct err *e)
 {
     struct circuit *f = &p->facts;
     enum err_code code;
-    if ((code = put_matrices(p, e)) || (code = put_points(p, PARAMS_IC, PREPARED_IC, e)) ||
+    if ((code = prepared_append_matrices(p->w, &f->a, &f->b, &f->c, e)) ||
+        (code = put_points(p, PARAMS_IC, PREPARED_IC, e)) ||
         (code = put_query(p, PARAMS_A, PREPARED_A_POINTS, &p->a, &f->a_query, e)) ||
         (code = put_query(p, PARAMS_B1, PREPARED_B1_POINTS, &p->b, &f->b1_query, e)) ||
         (code = put_query(p, PARAMS_B2, PREPARED_B2_POINTS, &p->b, &f->b2_query, e)) ||

@@ -46,21 +46,10 @@ static enum err_code put_matrices(struct preparing *p, const char *r1cs_path, st
     if (r1cs_path)
         code = add_c(p, r1cs_path, &f->c, e);
     if (!code)
-        code = prepared_append_matrix(p->w, PREPARED_A_ROW_START, &f->a, e);
-    if (!code)
-        code = prepared_append_matrix(p->w, PREPARED_B_ROW_START, &f->b, e);
-    if (!code && f->has_c)
-        code = prepared_append_matrix(p->w, PREPARED_C_ROW_START, &f->c, e);
-    /* Their facts stay for the header, their arrays are not needed any more. */
-    struct matrix *all[3] = {&f->a, &f->b, &f->c};
-    for (int i = 0; i < 3; i++) {
-        struct matrix m = *all[i];
-        matrix_free(&m);
-        all[i]->row_start = NULL;
-        all[i]->wire = NULL;
-        all[i]->code = NULL;
-        all[i]->dictionary = NULL;
-    }
+        code = prepared_append_matrices(p->w, &f->a, &f->b, f->has_c ? &f->c : NULL, e);
+    matrix_free(&f->a);
+    matrix_free(&f->b);
+    matrix_free(&f->c);
     return code;
 }
 

@@ -72,6 +72,7 @@ enum prepared_section {
     PREPARED_L_POINTS,
     PREPARED_L_WIRES,
     PREPARED_H_POINTS,
+    PREPARED_FOLDS,    /* struct matrix_fold, of all matrices alike; absent without */
     PREPARED_SECTIONS, /* one more than the last id */
 };
 
@@ -84,9 +85,12 @@ struct prepared_writer *prepared_create(const char *path, struct pool *pool, str
 enum err_code prepared_append(struct prepared_writer *w, enum prepared_section id, const void *data,
                               size_t n, struct err *e);
 
-/* The three (four) arrays of a matrix; first: PREPARED_A_ROW_START or its like. */
-enum err_code prepared_append_matrix(struct prepared_writer *w, enum prepared_section first,
-                                     const struct matrix *m, struct err *e);
+/* The matrices, first of all and once; c: NULL when there is none. Rows that repeat are found and
+ * folded (math/matrix_fold.h) unless the matrices come with folds. What is written is noted for
+ * prepared_commit, which takes nothing of the matrices from its circuit. */
+enum err_code prepared_append_matrices(struct prepared_writer *w, const struct matrix *a,
+                                       const struct matrix *b, const struct matrix *c,
+                                       struct err *e);
 
 /* The next n points of a query (id: PREPARED_A_POINTS or its like), which belong to the n wires
  * from `wire` on. Bases at infinity are squeezed out of `points` in place before it is written.

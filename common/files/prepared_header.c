@@ -4,17 +4,29 @@
 #include "prepared_layout.h"
 
 static const char *const section_names[PREPARED_SECTIONS] = {
-    [PREPARED_A_ROW_START] = "rows of A",  [PREPARED_A_WIRE] = "wires of A",
-    [PREPARED_A_CODE] = "codes of A",      [PREPARED_A_DICTIONARY] = "dictionary of A",
-    [PREPARED_B_ROW_START] = "rows of B",  [PREPARED_B_WIRE] = "wires of B",
-    [PREPARED_B_CODE] = "codes of B",      [PREPARED_B_DICTIONARY] = "dictionary of B",
-    [PREPARED_C_ROW_START] = "rows of C",  [PREPARED_C_WIRE] = "wires of C",
-    [PREPARED_C_CODE] = "codes of C",      [PREPARED_C_DICTIONARY] = "dictionary of C",
-    [PREPARED_IC] = "IC points",           [PREPARED_A_POINTS] = "A points",
-    [PREPARED_A_WIRES] = "A wires",        [PREPARED_B1_POINTS] = "B points in G1",
-    [PREPARED_B1_WIRES] = "B wires in G1", [PREPARED_B2_POINTS] = "B points in G2",
-    [PREPARED_B2_WIRES] = "B wires in G2", [PREPARED_L_POINTS] = "L points",
-    [PREPARED_L_WIRES] = "L wires",        [PREPARED_H_POINTS] = "H points",
+    [PREPARED_A_ROW_START] = "rows of A",
+    [PREPARED_A_WIRE] = "wires of A",
+    [PREPARED_A_CODE] = "codes of A",
+    [PREPARED_A_DICTIONARY] = "dictionary of A",
+    [PREPARED_B_ROW_START] = "rows of B",
+    [PREPARED_B_WIRE] = "wires of B",
+    [PREPARED_B_CODE] = "codes of B",
+    [PREPARED_B_DICTIONARY] = "dictionary of B",
+    [PREPARED_C_ROW_START] = "rows of C",
+    [PREPARED_C_WIRE] = "wires of C",
+    [PREPARED_C_CODE] = "codes of C",
+    [PREPARED_C_DICTIONARY] = "dictionary of C",
+    [PREPARED_IC] = "IC points",
+    [PREPARED_A_POINTS] = "A points",
+    [PREPARED_A_WIRES] = "A wires",
+    [PREPARED_B1_POINTS] = "B points in G1",
+    [PREPARED_B1_WIRES] = "B wires in G1",
+    [PREPARED_B2_POINTS] = "B points in G2",
+    [PREPARED_B2_WIRES] = "B wires in G2",
+    [PREPARED_L_POINTS] = "L points",
+    [PREPARED_L_WIRES] = "L wires",
+    [PREPARED_H_POINTS] = "H points",
+    [PREPARED_FOLDS] = "folds",
 };
 
 static const char *const point_names[KEY_POINTS] = {"alpha in G1", "beta in G1",  "beta in G2",
@@ -34,7 +46,7 @@ static uint64_t matrix_length(const struct prepared_matrix *m, unsigned part)
 {
     switch (part) {
     case 0:
-        return ((uint64_t)m->n_rows + 1) * sizeof(uint32_t);
+        return ((uint64_t)m->n_stored_rows + 1) * sizeof(uint32_t);
     case 1:
         return m->n_entries * sizeof(uint32_t);
     case 2:
@@ -58,6 +70,8 @@ uint64_t prepared_expected_length(const struct prepared_header *h, enum prepared
         return ((uint64_t)h->n_public + 1) * c->g1->bytes;
     if (id == PREPARED_H_POINTS)
         return h->n_h * c->g1->bytes;
+    if (id == PREPARED_FOLDS)
+        return (uint64_t)h->n_folds * sizeof(struct matrix_fold);
     unsigned q = (unsigned)(id - PREPARED_A_POINTS) / 2;
     INVARIANT(q < QUERIES);
     if ((id - PREPARED_A_POINTS) % 2)
@@ -130,8 +144,9 @@ static enum err_code check_matrices(const struct prepared_header *h, const char 
                          "2 values at least and no more than its codes can name");
         if (m->n_entries > UINT32_MAX)
             return wrong(e, name, "matrix entries", at + 8, m->n_entries, "less than 2^32");
-        if (m->reserved)
-            return wrong(e, name, "reserved", at + 20, m->reserved, "0");
+        if (m->n_stored_rows > m->n_rows || (!h->n_folds && m->n_stored_rows != m->n_rows))
+            return wrong(e, name, "stored rows", at + 20, m->n_stored_rows,
+                         "no more than the matrix has, and all of them without folds");
     }
     return ERR_OK;
 }
@@ -229,6 +244,8 @@ enum err_code prepared_header_check(const struct prepared_header *h, uint64_t fi
                        "%s: header (digest): offset %zu: the header is damaged: its digest does "
                        "not fit",
                        name, AT(digest));
+    if (h->zero)
+        return wrong(e, name, "reserved", AT(zero), h->zero, "0");
     for (size_t i = 0; i < sizeof h->reserved; i++)
         if (h->reserved[i])
             return wrong(e, name, "reserved", AT(reserved) + i, h->reserved[i], "0");
@@ -240,16 +257,6 @@ enum err_code prepared_header_check(const struct prepared_header *h, uint64_t fi
     if (!code)
         code = check_sections(h, file_bytes, name, e);
     return code ? code : check_points(h, name, e);
-}
-
-static void from_matrix(struct prepared_matrix *out, const struct matrix *m)
-{
-    *out = (struct prepared_matrix){
-        .n_rows = m->n_rows,
-        .n_dictionary = m->n_dictionary,
-        .n_entries = m->n_entries,
-        .code_bytes = m->code_bytes,
-    };
 }
 
 static void from_query(struct prepared_query *out, const struct query *q)
@@ -272,10 +279,6 @@ void prepared_header_from_circuit(struct prepared_header *h, const struct circui
     h->roots = c->roots;
     h->h_basis = c->h_basis;
     h->n_h = c->n_h;
-    from_matrix(&h->matrix[0], &c->a);
-    from_matrix(&h->matrix[1], &c->b);
-    if (c->has_c)
-        from_matrix(&h->matrix[2], &c->c);
     from_query(&h->query[QUERY_A], &c->a_query);
     from_query(&h->query[QUERY_B1], &c->b1_query);
     from_query(&h->query[QUERY_B2], &c->b2_query);

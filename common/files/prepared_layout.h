@@ -3,7 +3,7 @@
 #include "prepared.h"
 
 enum {
-    PREPARED_VERSION = 1,
+    PREPARED_VERSION = 2,
     PREPARED_HEADER_BYTES = 4096,
     PREPARED_ALIGNMENT = 4096,
     PREPARED_HAS_C = 1, /* flag */
@@ -13,8 +13,8 @@ enum {
 
 struct prepared_matrix {
     uint32_t n_rows, n_dictionary;
-    uint64_t n_entries;
-    uint32_t code_bytes, reserved;
+    uint64_t n_entries; /* stored */
+    uint32_t code_bytes, n_stored_rows;
 };
 
 struct prepared_query {
@@ -48,8 +48,10 @@ struct prepared_header {
     struct prepared_query query[QUERIES];
     point_t point[KEY_POINTS]; /* zeros behind what a point of the curve needs */
     struct prepared_extent section[PREPARED_SECTIONS]; /* by id; [0] is zero */
-    uint8_t reserved[1608];                            /* zero */
-    uint8_t digest[32]; /* BLAKE2b-256 of this header with the digest zero */
+    uint32_t n_folds, zero;
+    uint64_t n_terms;       /* of A, B and C together, without folds */
+    uint8_t reserved[1544]; /* zero */
+    uint8_t digest[32];     /* BLAKE2b-256 of this header with the digest zero */
 };
 
 _Static_assert(sizeof(struct prepared_header) == PREPARED_HEADER_BYTES, "header is one page");
@@ -58,6 +60,7 @@ _Static_assert(offsetof(struct prepared_header, matrix) == 64, "layout");
 _Static_assert(offsetof(struct prepared_header, query) == 136, "layout");
 _Static_assert(offsetof(struct prepared_header, point) == 200, "layout");
 _Static_assert(offsetof(struct prepared_header, section) == 1352, "layout");
+_Static_assert(offsetof(struct prepared_header, n_folds) == 2504, "layout");
 _Static_assert(offsetof(struct prepared_header, digest) == 4064, "layout");
 
 /* What section `id` must be long for the header's counts; its name for messages. */
@@ -71,7 +74,7 @@ void prepared_header_digest(const struct prepared_header *h, uint8_t digest[32])
 enum err_code prepared_header_check(const struct prepared_header *h, uint64_t file_bytes,
                                     const char *name, struct err *e);
 
-/* The facts of c to the header (but sections, file_bytes and digest) and back. */
+/* The facts of c to the header (but matrices, sections, file_bytes and digest) and back. */
 void prepared_header_from_circuit(struct prepared_header *h, const struct circuit *c);
 void prepared_header_to_circuit(const struct prepared_header *h, struct circuit *c);
 

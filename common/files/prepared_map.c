@@ -52,6 +52,8 @@ static const void *section_at(const struct prepared_header *h, const void *base,
 static void point_matrix(const struct prepared_header *h, const void *base, unsigned first,
                          struct matrix *m)
 {
+    m->fold = section_at(h, base, PREPARED_FOLDS);
+    m->n_folds = h->n_folds;
     m->row_start = section_at(h, base, first);
     m->wire = section_at(h, base, first + 1);
     m->code = section_at(h, base, first + 2);
@@ -71,6 +73,26 @@ static void point_into(const struct prepared_header *h, const void *base, struct
     }
     c->h_points = section_at(h, base, PREPARED_H_POINTS);
     c->vk.ic = section_at(h, base, PREPARED_IC);
+}
+
+/* Folds say which rows are stored, so nothing is read by them before they fit the header. */
+static enum err_code check_folds(const struct prepared_header *h, const struct circuit *c,
+                                 const char *path, struct err *e)
+{
+    const struct matrix *const all[3] = {&c->a, &c->b, &c->c};
+    for (int i = 0; i < (c->has_c ? 3 : 2); i++) {
+        if (matrix_check_folds(all[i], e))
+            return err_prefix(e, "%s: section %d (folds): matrix %c", path, PREPARED_FOLDS,
+                              "ABC"[i]);
+        uint32_t stored = matrix_stored_rows(all[i]);
+        if (stored != h->matrix[i].n_stored_rows)
+            return err_set(
+                e, ERR_FORMAT,
+                "%s: section %d (folds): matrix %c: they leave %u rows to be stored, the "
+                "header says %u",
+                path, PREPARED_FOLDS, "ABC"[i], stored, h -> matrix[i].n_stored_rows);
+    }
+    return ERR_OK;
 }
 
 struct circuit *circuit_map(const char *path, struct err *e)
@@ -97,6 +119,8 @@ struct circuit *circuit_map(const char *path, struct err *e)
     o->mapping_bytes = (size_t)h.file_bytes;
     prepared_header_to_circuit(&h, c);
     point_into(&h, base, c);
+    if (check_folds(&h, c, path, e))
+        circuit_free(&c);
     return c;
 }
 

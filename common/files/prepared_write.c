@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "file.h"
+#include "matrix_fold.h"
 #include "piece_hash.h"
 #include "prepared_layout.h"
 #include "squeeze.h"
@@ -13,6 +14,8 @@ struct prepared_writer {
     char *path;
     struct prepared_header header;
     unsigned current; /* 0: none yet */
+
+    struct matrix_fold *folds; /* owned */
 
     /* The query that is being written, if any. */
     struct squeeze squeeze;
@@ -45,6 +48,7 @@ void prepared_abort(struct prepared_writer **wp)
     if (!w)
         return;
     file_writer_abort(&w->file);
+    free(w->folds);
     free(w->squeeze.wire);
     free(w->path);
     free(w);
@@ -81,21 +85,77 @@ enum err_code prepared_append(struct prepared_writer *w, enum prepared_section i
     return file_writer_write(w->file, data, n, e);
 }
 
-enum err_code prepared_append_matrix(struct prepared_writer *w, enum prepared_section first,
-                                     const struct matrix *m, struct err *e)
+static enum err_code append_matrix(struct prepared_writer *w, unsigned which,
+                                   const struct matrix *m, struct err *e)
 {
+    uint32_t stored = matrix_stored_rows(m);
     const struct {
         const void *data;
         uint64_t n;
     } parts[4] = {
-        {m->row_start, ((uint64_t)m->n_rows + 1) * sizeof *m->row_start},
+        {m->row_start, ((uint64_t)stored + 1) * sizeof *m->row_start},
         {m->wire, m->n_entries * sizeof *m->wire},
         {m->code, m->n_entries * m->code_bytes},
         {m->dictionary, (uint64_t)m->n_dictionary * sizeof *m->dictionary},
     };
+    w->header.matrix[which] = (struct prepared_matrix){
+        .n_rows = m->n_rows,
+        .n_dictionary = m->n_dictionary,
+        .n_entries = m->n_entries,
+        .code_bytes = m->code_bytes,
+        .n_stored_rows = stored,
+    };
     enum err_code code = ERR_OK;
     for (unsigned i = 0; i < 4 && !code; i++)
-        code = prepared_append(w, first + i, parts[i].data, (size_t)parts[i].n, e);
+        code = prepared_append(w, PREPARED_A_ROW_START + 4 * which + i, parts[i].data,
+                               (size_t)parts[i].n, e);
+    return code;
+}
+
+static enum err_code append_folded(struct prepared_writer *w, unsigned which,
+                                   const struct matrix *m, struct err *e)
+{
+    struct matrix folded;
+    enum err_code code = matrix_fold(m, w->folds, w->header.n_folds, &folded, e);
+    if (code)
+        return code;
+    code = append_matrix(w, which, &folded, e);
+    matrix_free(&folded);
+    return code;
+}
+
+/* Takes the folds that the matrices come with, or looks for some. */
+static enum err_code choose_folds(struct prepared_writer *w, const struct matrix *const *all,
+                                  size_t n, struct err *e)
+{
+    uint32_t n_folds = all[0]->n_folds, n_rows = all[0]->n_rows;
+    enum err_code code = ERR_OK;
+    if (n_folds) {
+        w->folds = malloc(n_folds * sizeof *w->folds);
+        if (!w->folds)
+            return err_set(e, ERR_MEMORY, "%s: no memory for %u folds", w->path, n_folds);
+        memcpy(w->folds, all[0]->fold, n_folds * sizeof *w->folds);
+    } else {
+        for (size_t i = 1; i < n; i++)
+            n_rows = all[i]->n_rows < n_rows ? all[i]->n_rows : n_rows;
+        code = matrix_find_folds(all, n, n_rows, &w->folds, &n_folds, e);
+    }
+    w->header.n_folds = n_folds;
+    return code;
+}
+
+enum err_code prepared_append_matrices(struct prepared_writer *w, const struct matrix *a,
+                                       const struct matrix *b, const struct matrix *c,
+                                       struct err *e)
+{
+    const struct matrix *const all[3] = {a, b, c};
+    size_t n = c ? 3 : 2;
+    enum err_code code = choose_folds(w, all, n, e);
+    for (unsigned i = 0; i < n && !code; i++) {
+        w->header.n_terms += matrix_terms(all[i]);
+        code = w->header.n_folds && !all[i]->n_folds ? append_folded(w, i, all[i], e)
+                                                     : append_matrix(w, i, all[i], e);
+    }
     return code;
 }
 
@@ -142,12 +202,18 @@ enum err_code prepared_commit(struct prepared_writer **wp, const struct circuit 
     struct prepared_writer *w = *wp;
     struct prepared_header *h = &w->header;
     INVARIANT(w->query == 0);
+    enum err_code code =
+        prepared_append(w, PREPARED_FOLDS, w->folds, h->n_folds * sizeof *w->folds, e);
+    if (code) {
+        prepared_abort(wp);
+        return code;
+    }
     end_section(w);
     prepared_header_from_circuit(h, c);
     h->file_bytes = file_writer_offset(w->file);
     prepared_header_digest(h, h->digest);
     /* The reader's own check: a key that it would refuse is never written. */
-    enum err_code code = prepared_header_check(h, h->file_bytes, w->path, e);
+    code = prepared_header_check(h, h->file_bytes, w->path, e);
     if (!code)
         code = file_writer_patch(w->file, 0, h, sizeof *h, e);
     if (!code)
@@ -175,9 +241,7 @@ enum err_code prepared_write(const char *path, const struct circuit *c, uint8_t 
     if (!w)
         return e ? e->code : ERR_IO;
     enum err_code code;
-    if ((code = prepared_append_matrix(w, PREPARED_A_ROW_START, &c->a, e)) ||
-        (code = prepared_append_matrix(w, PREPARED_B_ROW_START, &c->b, e)) ||
-        (c->has_c && (code = prepared_append_matrix(w, PREPARED_C_ROW_START, &c->c, e))) ||
+    if ((code = prepared_append_matrices(w, &c->a, &c->b, c->has_c ? &c->c : NULL, e)) ||
         (code =
              prepared_append(w, PREPARED_IC, c->vk.ic, ((size_t)c->n_public + 1) * g1->bytes, e)) ||
         (code = append_ready_query(w, PREPARED_A_POINTS, &c->a_query, g1, e)) ||

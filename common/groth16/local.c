@@ -77,8 +77,13 @@ static void print_row(const struct matrix *m, const char *name, size_t row, char
 {
     enum { MOST = 6 };
     size_t used = (size_t)snprintf(text, n, "%s:", name);
-    uint32_t begin = row < m->n_rows ? m->row_start[row] : 0;
-    uint32_t end = row < m->n_rows ? m->row_start[row + 1] : 0;
+    struct matrix_place p = {0};
+    uint32_t begin = 0, end = 0;
+    if (row < m->n_rows) {
+        p = matrix_find_row(m, (uint32_t)row);
+        begin = m->row_start[p.stored];
+        end = m->row_start[p.stored + 1];
+    }
     if (begin == end)
         snprintf(text + used, n - used, " none");
     for (uint32_t i = begin; i < end && used < n; i++) {
@@ -87,7 +92,8 @@ static void print_row(const struct matrix *m, const char *name, size_t row, char
             break;
         }
         used +=
-            (size_t)snprintf(text + used, n - used, "%s%u", i == begin ? " " : ", ", m->wire[i]);
+            (size_t)snprintf(text + used, n - used, "%s%u", i == begin ? " " : ", ",
+                             p.copy ? matrix_moved_wire(p.fold, p.copy, m->wire[i]) : m->wire[i]);
     }
 }
 

@@ -156,11 +156,8 @@ enum err_code setup_write_prepared(const struct setup *s, const char *path, uint
     k.prepared = prepared_create(path, pool, e);
     if (!k.prepared)
         return e->code;
-    enum err_code rc = prepared_append_matrix(k.prepared, PREPARED_A_ROW_START, &facts.a, e);
-    if (!rc)
-        rc = prepared_append_matrix(k.prepared, PREPARED_B_ROW_START, &facts.b, e);
-    if (!rc && facts.has_c)
-        rc = prepared_append_matrix(k.prepared, PREPARED_C_ROW_START, &facts.c, e);
+    enum err_code rc =
+        prepared_append_matrices(k.prepared, &facts.a, &facts.b, facts.has_c ? &facts.c : NULL, e);
     if (!rc)
         rc = write_sections(&k, &facts, e);
     if (!rc)

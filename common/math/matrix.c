@@ -133,12 +133,14 @@ static void reduce(fr_t *out, uint64_t acc[9], const struct modulus *m)
     memcpy(out->limb, x, sizeof out->limb);
 }
 
-static inline void evaluate_row(const struct matrix *m, const struct modulus *mod, const fr_t *w,
-                                uint32_t code_bytes, size_t row, fr_t *plain)
+/* f: NULL, or the fold whose copy `copy` is evaluated; a constant NULL in the loop without. */
+static inline __attribute__((always_inline)) void
+evaluate_row(const struct matrix *m, const struct modulus *mod, const fr_t *w, uint32_t code_bytes,
+             size_t row, const struct matrix_fold *f, uint32_t copy, fr_t *plain)
 {
     uint64_t acc[9] = {0};
     for (uint32_t i = m->row_start[row]; i < m->row_start[row + 1]; i++) {
-        const fr_t *x = &w[m->wire[i]];
+        const fr_t *x = &w[f ? matrix_moved_wire(f, copy, m->wire[i]) : m->wire[i]];
         uint32_t code = code_at(m->code, code_bytes, i);
         if (code == CODE_ONE)
             add_high(acc, x->limb);
@@ -150,22 +152,37 @@ static inline void evaluate_row(const struct matrix *m, const struct modulus *mo
     reduce(plain, acc, mod);
 }
 
+/* n rows that are stored one after the other, from p on. */
+static inline __attribute__((always_inline)) void
+evaluate_stored(const struct matrix *m, const struct modulus *mod, const fr_t *w,
+                uint32_t code_bytes, const struct matrix_place *p, size_t n, fr_t *out)
+{
+    if (p->copy)
+        for (size_t i = 0; i < n; i++)
+            evaluate_row(m, mod, w, code_bytes, p->stored + i, p->fold, p->copy, &out[i]);
+    else
+        for (size_t i = 0; i < n; i++)
+            evaluate_row(m, mod, w, code_bytes, p->stored + i, NULL, 0, &out[i]);
+}
+
 /* Rows [begin,end) into out[0..], Montgomery form. */
 static void evaluate_rows(const struct curve *c, const struct matrix *m, const struct modulus *mod,
                           const fr_t *w, size_t begin, size_t end, fr_t *out)
 {
-    switch (m->code_bytes) { /* one loop a width, so that the width is a constant in it */
-    case 1:
-        for (size_t i = begin; i < end; i++)
-            evaluate_row(m, mod, w, 1, i, &out[i - begin]);
-        break;
-    case 2:
-        for (size_t i = begin; i < end; i++)
-            evaluate_row(m, mod, w, 2, i, &out[i - begin]);
-        break;
-    default:
-        for (size_t i = begin; i < end; i++)
-            evaluate_row(m, mod, w, 4, i, &out[i - begin]);
+    for (size_t row = begin; row < end;) {
+        struct matrix_place p = matrix_find_row(m, (uint32_t)row);
+        size_t n = end - row < p.left ? end - row : p.left;
+        switch (m->code_bytes) { /* one loop a width, so that the width is a constant in it */
+        case 1:
+            evaluate_stored(m, mod, w, 1, &p, n, out + (row - begin));
+            break;
+        case 2:
+            evaluate_stored(m, mod, w, 2, &p, n, out + (row - begin));
+            break;
+        default:
+            evaluate_stored(m, mod, w, 4, &p, n, out + (row - begin));
+        }
+        row += n;
     }
     c->fr_to_mont(out, out, end - begin);
 }

@@ -86,6 +86,51 @@ static enum err_code entry_error(const struct matrix *m, uint32_t i, struct err 
                    m->wire[i], m->wire[i - 1]);
 }
 
+static enum err_code fold_error(uint32_t i, const char *what, uint64_t found, struct err *e)
+{
+    return err_set(e, ERR_FORMAT, "matrix fold %u: %s: found %llu", i, what,
+                   (unsigned long long)found);
+}
+
+enum err_code matrix_check_folds(const struct matrix *m, struct err *e)
+{
+    uint64_t end = 0;
+    for (uint32_t i = 0; i < m->n_folds; i++) {
+        const struct matrix_fold *f = &m->fold[i];
+        if (f->row < end)
+            return fold_error(i, "expected it to begin behind the one before", f->row, e);
+        if (f->count < 2 || f->n_rows == 0)
+            return fold_error(i, "expected rows, at least twice", f->count, e);
+        if (f->n_rows > m->n_rows / f->count || f->row > m->n_rows - f->n_rows * f->count)
+            return fold_error(i, "expected it inside the matrix's rows", f->row, e);
+        end = (uint64_t)f->row + f->n_rows * f->count;
+        if (f->n_shifts == 0 || f->n_shifts > MATRIX_SHIFTS_MAX || f->shift[0].from != 0)
+            return fold_error(i, "expected 1 to 8 shifts, the first from wire 0", f->n_shifts, e);
+        for (uint32_t k = 1; k < f->n_shifts; k++)
+            if (f->shift[k].from <= f->shift[k - 1].from)
+                return fold_error(i, "expected ascending shifts", f->shift[k].from, e);
+    }
+    return ERR_OK;
+}
+
+/* The last copy of every folded term has a wire that exists; those before it have smaller ones. */
+static enum err_code check_moved(const struct matrix *m, struct err *e)
+{
+    for (uint32_t i = 0; i < m->n_folds; i++) {
+        const struct matrix_fold *f = &m->fold[i];
+        uint32_t at = matrix_find_row(m, f->row).stored;
+        for (uint32_t k = m->row_start[at]; k < m->row_start[at + f->n_rows]; k++) {
+            uint32_t wire = m->wire[k], shift = f->n_shifts - 1;
+            while (wire < f->shift[shift].from)
+                shift--;
+            uint64_t last = wire + (uint64_t)(f->count - 1) * f->shift[shift].by;
+            if (last >= m->n_wires)
+                return fold_error(i, "expected wires below the matrix's in its last copy", last, e);
+        }
+    }
+    return ERR_OK;
+}
+
 static uint64_t run_check(struct check *k, pool_range_body *body, size_t n, size_t grain,
                           struct pool *pool)
 {
@@ -106,9 +151,13 @@ enum err_code matrix_check(const struct curve *c, const struct matrix *m, struct
     if (m->n_dictionary < 2)
         return err_set(e, ERR_FORMAT, "matrix dictionary of %u values: expected 1 and -1 at least",
                        m->n_dictionary);
-    if (m->row_start[0] != 0 || m->row_start[m->n_rows] != m->n_entries)
+    enum err_code code = matrix_check_folds(m, e);
+    if (code)
+        return code;
+    uint32_t stored = matrix_stored_rows(m);
+    if (m->row_start[0] != 0 || m->row_start[stored] != m->n_entries)
         return err_set(e, ERR_FORMAT, "matrix rows span entries %u to %u: expected 0 to %llu",
-                       m->row_start[0], m->row_start[m->n_rows], (unsigned long long)m->n_entries);
+                       m->row_start[0], m->row_start[stored], (unsigned long long)m->n_entries);
     fr_t zero = {{0}}, minus_one;
     c->fr_sub(&minus_one, &zero, c->fr_one);
     if (memcmp(&m->dictionary[0], c->fr_one, sizeof zero) != 0 ||
@@ -119,12 +168,12 @@ enum err_code matrix_check(const struct curve *c, const struct matrix *m, struct
     if (bad != UINT64_MAX)
         return err_set(e, ERR_FORMAT, "matrix dictionary value %llu: expected 1 to r - 1",
                        (unsigned long long)bad);
-    bad = run_check(&k, check_starts, m->n_rows, ROWS_A_PIECE, pool);
+    bad = run_check(&k, check_starts, stored, ROWS_A_PIECE, pool);
     if (bad != UINT64_MAX)
         return err_set(e, ERR_FORMAT, "matrix row %llu: begins at entry %u and ends at %u",
                        (unsigned long long)bad, m->row_start[bad], m->row_start[bad + 1]);
-    bad = run_check(&k, check_entries, m->n_rows, ROWS_A_PIECE, pool);
+    bad = run_check(&k, check_entries, stored, ROWS_A_PIECE, pool);
     if (bad != UINT64_MAX)
         return entry_error(m, (uint32_t)bad, e);
-    return ERR_OK;
+    return check_moved(m, e);
 }

@@ -1,4 +1,5 @@
 /* keys: circuits made resident in device memory, and given back least recently used first. */
+#include "matrix_fold.h"
 #include "device.h"
 #include <stdlib.h>
 #include <string.h>
@@ -39,14 +40,16 @@ static bool same_wires(const struct query *p, const struct query *q)
     return p->wire == q->wire || memcmp(p->wire, q->wire, p->n * sizeof *p->wire) == 0;
 }
 
+/* Folded rows are unfolded on their way to the device, whose kernels take every row as stored. */
 static struct matrix_device matrix_carve(struct carve *c, const struct matrix *m)
 {
+    const uint64_t n_terms = matrix_terms(m);
     return (struct matrix_device){
         .n_rows = m->n_rows,
         .code_bytes = m->code_bytes,
         .row_start = carve_take(c, ((size_t)m->n_rows + 1) * 4),
-        .wire = carve_take(c, m->n_entries * 4),
-        .code = carve_take(c, m->n_entries * m->code_bytes),
+        .wire = carve_take(c, n_terms * 4),
+        .code = carve_take(c, n_terms * m->code_bytes),
         .dictionary = carve_take(c, m->n_dictionary * sizeof(fr_t)),
     };
 }
@@ -136,6 +139,15 @@ static enum err_code upload_reversed(void *to, const struct circuit *c, size_t p
 static enum err_code upload_matrix(const struct matrix_device *to, const struct matrix *m,
                                    struct err *e)
 {
+    if (m->n_folds) {
+        struct matrix whole;
+        enum err_code unfolded = matrix_unfold(m, &whole, e);
+        if (!unfolded) {
+            unfolded = upload_matrix(to, &whole, e);
+            matrix_free(&whole);
+        }
+        return unfolded;
+    }
     enum err_code rc = upload((void *)to->row_start, m->row_start, ((size_t)m->n_rows + 1) * 4, e);
     rc = rc ? rc : upload((void *)to->wire, m->wire, m->n_entries * 4, e);
     rc = rc ? rc : upload((void *)to->code, m->code, m->n_entries * m->code_bytes, e);

@@ -190,7 +190,7 @@ static void every_broken_rule_is_named(void **state)
     uint32_t start[] = {0, 2, 2, 5}, wire[] = {0, 3, 1, 2, 4};
     uint8_t code[] = {0, 1, 2, 0, 1};
     fr_t dictionary[] = {*c->fr_one, minus_one(c), {{7}}};
-    const struct matrix good = {3, 5, 5, 3, 1, start, wire, code, dictionary};
+    const struct matrix good = {3, 5, 5, 3, 1, start, wire, code, dictionary, NULL, 0};
     struct err e;
     assert_int_equal(matrix_check(c, &good, NULL, &e), ERR_OK);
 #define BROKEN(change, undo, word)                                                                 \
