@@ -89,4 +89,25 @@ expect 0 "version" "$MILLRACE" --version
 says "version" "millrace " "$dir/out"
 expect 3 "a full standard output" bash -c '"$0" --version >/dev/full' "$MILLRACE"
 expect 3 "a full standard output" bash -c '"$0" inspect "$1" >/dev/full' "$MILLRACE" "$f/mul.zkey"
+# Keys of bellperson's: what must be given, and together with what.
+v=$fixtures/filecoin/tiny
+refused() { # refused CODE WHAT TEXT COMMAND...
+    expect "$1" "$2" "${@:4}"
+    says "$2" "$3"
+    one_line "$2"
+    nothing_written "$2" "$dir/never"
+}
+refused 2 "no key" "expected a KEY, or --params" "$MILLRACE" prepare "$dir/never"
+refused 2 "two keys" "give one of them" "$MILLRACE" prepare "$v/tiny.params" "$dir/never" --params "$v/tiny.params"
+refused 2 "two files of constraints" "--r1cs and --pce" "$MILLRACE" prepare --params "$v/tiny.params" \
+    "$dir/never" --r1cs "$v/r1cs.bin" --pce "$v/r1cs.bin"
+refused 2 "no constraints" "does not hold the circuit's matrices" "$MILLRACE" prepare "$v/tiny.params" "$dir/never"
+refused 2 "digests of a .zkey" "digests of .params files alone" "$MILLRACE" prepare \
+    "$fixtures/bn128/mul/mul.zkey" "$dir/never" --digests "$v/info.txt"
+refused 2 "local, from .params" "millrace prepare" "$MILLRACE" prove --local "$v/tiny.params" \
+    "$fixtures/bn128/mul/mul.wtns" "$dir/never" "$dir/never"
+refused 6 "another circuit's constraints" "do not belong together" "$MILLRACE" prepare \
+    --params "$v/tiny.params" "$dir/never" --r1cs "$fixtures/filecoin/mix1k/r1cs.bin"
+refused 9 "192 bytes on bn254" "bls12-381" "$MILLRACE" prove --local --bytes "$fixtures/bn128/mul/mul.zkey" \
+    "$fixtures/bn128/mul/mul.wtns" "$dir/never" "$dir/never.json"
 finish
