@@ -78,7 +78,9 @@ static enum err_code read_checked(struct synthd *s, struct work *w, const struct
 enum err_code witness_read(struct synthd *s, struct work *w, const struct circuit *c, struct err *e)
 {
     uint64_t begin = span_now_ns();
+    stat_step(s->stats, "witness");
     enum err_code rc = read_checked(s, w, c, e);
+    stat_step(s->stats, "");
     struct span_who who = work_who(w);
     who.outcome = (uint16_t)rc;
     span_write(s->fill_ring, SPAN_WITNESS, &who, begin, span_now_ns(),

@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <string.h>
 #include "live_parts.h"
 
 void live_steps_drop(struct spans *s)
@@ -10,19 +11,53 @@ void live_steps_drop(struct spans *s)
     s->n = kept;
 }
 
-/* The step that a lease in this state is most likely in. */
-static enum span_kind step_of(enum lease_state state)
+/* What a daemon says that it is doing; "" when it does not. */
+static const char *step_word(const struct live_view *view, const struct actor *who)
 {
-    switch (state) {
+    for (size_t i = 0; i < view->n_actors; i++)
+        if (actor_equal(&view->actor[i].who, who))
+            return view->actor[i].step;
+    return "";
+}
+
+static bool runs(const struct live_view *view, const struct actor *who)
+{
+    for (size_t i = 0; i < view->n_actors; i++)
+        if (actor_equal(&view->actor[i].who, who))
+            return view->actor[i].running;
+    return false;
+}
+
+/* Is it the one that its gpud took last? A key is loaded for that one. */
+static bool taken_last(const struct live_view *view, const struct live_lease *l)
+{
+    for (size_t i = 0; i < view->n_leases; i++) {
+        const struct live_lease *other = &view->lease[i];
+        if (other->state == LEASE_PROVING && actor_equal(&other->gpud, &l->gpud) &&
+            other->age_ns < l->age_ns)
+            return false;
+    }
+    return true;
+}
+
+/* The step that a lease is most likely in: by its state, and by what its owner says. */
+static enum span_kind step_of(const struct live_view *view, const struct live_lease *l)
+{
+    switch (l->state) {
     case LEASE_GRANTED:
         return SPAN_GRANT;
     case LEASE_FILLING:
-        return SPAN_WITNESS;
+        return strcmp(step_word(view, &l->synthd), "matrices") == 0 ? SPAN_MATRICES : SPAN_WITNESS;
     case LEASE_READY:
         return SPAN_READY_WAIT;
     case LEASE_PROVING:
-    case LEASE_UPLOADED:
+        if (!runs(view, &l->gpud))
+            return SPAN_NONE; /* it died with it */
+        if (strcmp(step_word(view, &l->gpud), "loading a key") == 0 && taken_last(view, l))
+            return SPAN_KEY_LOAD;
         return SPAN_KERNELS;
+    case LEASE_UPLOADED:
+        return runs(view, &l->gpud) ? SPAN_KERNELS : SPAN_NONE;
     case LEASE_PROVED:
         return SPAN_DESK_WAIT;
     default:
@@ -34,8 +69,9 @@ enum err_code live_steps_add(struct live_view *view, struct err *e)
 {
     for (size_t i = 0; i < view->n_leases; i++) {
         const struct live_lease *l = &view->lease[i];
-        enum span_kind kind = step_of(l->state);
-        struct span_source from = {.actor = kind == SPAN_KERNELS ? l->gpud : l->owner};
+        enum span_kind kind = step_of(view, l);
+        bool at_gpu = l->state == LEASE_PROVING || l->state == LEASE_UPLOADED;
+        struct span_source from = {.actor = at_gpu ? l->gpud : l->owner};
         struct span s = {.kind = (uint16_t)kind,
                          .begin_ns = view->now_ns - l->age_ns,
                          .end_ns = view->now_ns,

@@ -1,17 +1,19 @@
 """What spans cost the whole pipeline: the same work with spans on and off, in interleaved pairs.
 
-    overhead.py BUILD [--pairs 10] [--blocks 6] [--partitions 12] [--circuit wide_12] [--bound 0.5]
+    overhead.py BUILD [--pairs 10] [--blocks 12] [--partitions 6] [--circuit wide_12] [--bound 0.5]
 
 Two instances are up, one with MILLRACE_SPANS=off; they take turns, so that what else goes on on the machine
-meets both. Within a pair each works `blocks` times on a job of `partitions`, in the order on off off on ...
-What is compared is the CPU time of an instance's daemons (of every thread, in nanoseconds), because on a
-machine that others use wall time says more about them; wall time is printed too. The daemons of both are
+meets both. Within a pair each works `blocks` times on a job of `partitions`, in the order on off off on ...,
+and the medians of the blocks are compared, since a block that something else disturbed says nothing. What is
+compared is the CPU time of an instance's daemons (of every thread, in nanoseconds), because on a machine that
+others use wall time says more about them; wall time is printed too. The daemons of both are
 pinned to one CPU, the commands to another. Printed: each pair, then the mean of the pairs' differences with
 its 95 % interval (Student's t). Ends with 1 when the whole interval lies above the bound.
 """
 import argparse
 import math
 import os
+import statistics
 import sys
 import time
 
@@ -21,8 +23,8 @@ from harness import *  # noqa: E402
 parser = argparse.ArgumentParser()
 parser.add_argument("build")
 parser.add_argument("--pairs", type=int, default=10)
-parser.add_argument("--blocks", type=int, default=6)
-parser.add_argument("--partitions", type=int, default=12)
+parser.add_argument("--blocks", type=int, default=12)
+parser.add_argument("--partitions", type=int, default=6)
 parser.add_argument("--circuit", default="wide_12")
 parser.add_argument("--bound", type=float, default=0.5)
 options = parser.parse_args()
@@ -69,13 +71,15 @@ with Instance(config=CONFIG, env={"MILLRACE_SPANS": "on"}) as on, Instance(confi
     differences, walls = [], []
     print(f"{'pair':>4} {'CPU on, s':>10} {'CPU off, s':>10} {'difference':>11} {'wall':>9}")
     for pair in range(options.pairs):
-        cpu, wall = {id(on): 0.0, id(off): 0.0}, {id(on): 0.0, id(off): 0.0}
+        cpus_of, walls_of = {id(on): [], id(off): []}, {id(on): [], id(off): []}
         for i in range(options.blocks):
             order = (on, off) if (i + pair) % 2 == 0 else (off, on)
             for m in order:
                 c, w = block(m)
-                cpu[id(m)] += c
-                wall[id(m)] += w
+                cpus_of[id(m)].append(c)
+                walls_of[id(m)].append(w)
+        cpu = {k: statistics.median(v) for k, v in cpus_of.items()}
+        wall = {k: statistics.median(v) for k, v in walls_of.items()}
         differences.append(100 * (cpu[id(on)] / cpu[id(off)] - 1))
         walls.append(100 * (wall[id(on)] / wall[id(off)] - 1))
         print(f"{pair + 1:4} {cpu[id(on)]:10.3f} {cpu[id(off)]:10.3f} {differences[-1]:+10.2f}% {walls[-1]:+8.2f}%", flush=True)

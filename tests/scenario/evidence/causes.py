@@ -116,9 +116,11 @@ def plain():
         # A killed gpud that nobody starts again for a while: while it lasts, and afterwards.
         supervisor = m.supervisor()["pid"]
         os.kill(supervisor, signal.SIGSTOP)
+        job = m.submit("wide", *[wide_w] * 40)
+        log = os.path.join(m.dir, "log", "gpud.0.log")
+        m.wait_for("it is at work", lambda: f"GPU_TIMING job={job} " in open(log).read())
         began = time.monotonic()
-        os.kill(m.daemons()["gpud.0"], signal.SIGKILL)
-        job = m.submit("wide", wide_w)
+        os.kill(m.daemons()["gpud.0"], signal.SIGKILL)  # with partitions in it
         time.sleep(2)
         names(m, "process_down", began, 1.5)
         os.kill(supervisor, signal.SIGCONT)
@@ -165,6 +167,12 @@ def slow(cause, at, jobs, least_s, more=""):
             m.await_job(m.submit("wide", wide_w))
             m.await_job(m.submit("mul", mul_w))
         began = time.monotonic()
+        if cause == "key_load":  # while it lasts, too
+            job = m.submit("wide", wide_w)
+            time.sleep(1.2)
+            names(m, cause, began, 0.8)
+            m.await_job(job)
+            jobs = []
         for circuit, witness, n in jobs:
             m.await_job(m.submit(circuit, *[witness] * n))
         names(m, cause, began, least_s)
