@@ -1,7 +1,9 @@
 #include "death.h"
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include "budget.h"
 #include "flight.h"
@@ -11,24 +13,41 @@
 #include "outage.h"
 #include "peers.h"
 
-#define REASON_PATIENCE_NS UINT64_C(2000000000) /* for the supervisor's EXITED */
+#define REASON_PATIENCE_NS UINT64_C(2000000000) /* for what the supervisor says of the death */
 
 /* A death while this partition was in flight, not yet counted. */
 struct blame {
     struct blame *next;
     uint64_t job, due_ns;
     uint32_t index, attempt;
-    actor_id actor;
-    char route[ROUTING_ID_MAX];
+    struct actor actor;
+    uint32_t pid;
     bool alone;
+    bool by_desk; /* killed for its time limit: that is not the operator's doing */
 };
 
 static bool supervised(const struct desk *d)
 {
-    for (const struct peer *p = d->peers; p; p = p->next)
-        if (p->actor.kind == ACTOR_SUPERVISOR && !p->dead && p->introduced)
-            return true;
-    return false;
+    return faccessat(d->instance.run_fd, "supervisor.json", F_OK, 0) == 0;
+}
+
+enum verdict { NOT_KNOWN, INNOCENT, GUILTY };
+
+/* Whoever starts daemons leaves run/NAME.ended when one of them has ended: "PID innocent WHY" or
+ * "PID guilty WHY". A file and not a message, so that it waits for a desk that is away itself. */
+static enum verdict verdict_on(const struct desk *d, const struct blame *b)
+{
+    char name[ACTOR_NAME_MAX], file[ACTOR_NAME_MAX + 8], text[64] = {0}, word[16];
+    unsigned pid;
+    snprintf(file, sizeof file, "%s.ended", actor_name(&b->actor, name));
+    int fd = openat(d->instance.run_fd, file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return NOT_KNOWN;
+    ssize_t n = read(fd, text, sizeof text - 1);
+    close(fd);
+    if (n <= 0 || sscanf(text, "%u %15s", &pid, word) != 2 || pid != b->pid)
+        return NOT_KNOWN;
+    return strcmp(word, "innocent") == 0 ? INNOCENT : GUILTY;
 }
 
 static struct partition *open_partition(const struct desk *d, uint64_t job, uint32_t index)
@@ -46,9 +65,10 @@ static void add_blame(struct desk *d, const struct peer *p, struct partition *pa
                         .due_ns = d->now_ns + (supervised(d) ? REASON_PATIENCE_NS : 0),
                         .index = part->index,
                         .attempt = part->attempts,
-                        .actor = p->id,
-                        .alone = alone};
-    snprintf(b->route, sizeof b->route, "%s", p->route);
+                        .actor = p->actor,
+                        .pid = p->who.pid,
+                        .alone = alone,
+                        .by_desk = p->killed};
     d->blames = b;
 }
 
@@ -57,30 +77,32 @@ static void apply_blame(struct desk *d, const struct blame *b)
     struct partition *p = open_partition(d, b->job, b->index);
     if (!p)
         return;
+    char route[ROUTING_ID_MAX];
+    actor_routing_id(&b->actor, route);
     p->deaths_alone += b->alone;
     struct ledger_partition row = {.job = b->job,
                                    .index = b->index,
                                    .attempts = b->attempt,
                                    .deaths_alone = p->deaths_alone,
                                    .rejections = p->rejections};
-    ledger_death(d->ledger, &row, b->alone ? "died-alone" : "died", b->route, NULL, NULL);
+    ledger_death(d->ledger, &row, b->alone ? "died-alone" : "died", route, NULL, NULL);
     if (p->deaths_alone >= d->set.deaths_alone_max)
         job_end(p->job, LEDGER_JOB_FAILED, ERR_FAILED,
                 "partition %u: %u daemons died while working on it alone, the last was %s",
-                b->index, p->deaths_alone, b->route);
+                b->index, p->deaths_alone, route);
 }
 
-/* Counts what is due, or what `actor` is to be judged for now. */
-static void settle_blames(struct desk *d, actor_id actor, bool innocent)
+/* Blames that are settled: the supervisor has told how the daemon ended, or has not in time. */
+static void settle_blames(struct desk *d)
 {
     for (struct blame **at = &d->blames, *b; (b = *at);) {
-        bool known = actor && b->actor == actor;
-        if (!known && b->due_ns > d->now_ns) {
+        enum verdict v = b->by_desk ? GUILTY : verdict_on(d, b);
+        if (v == NOT_KNOWN && b->due_ns > d->now_ns) {
             at = &b->next;
             continue;
         }
         *at = b->next;
-        if (known && innocent) {
+        if (v == INNOCENT) {
             struct partition *p = open_partition(d, b->job, b->index);
             if (p && p->deaths_alone == 0)
                 p->suspect = false;
@@ -90,11 +112,6 @@ static void settle_blames(struct desk *d, actor_id actor, bool innocent)
         free(b);
         at = &d->blames; /* a job that ended may have changed the list's surroundings */
     }
-}
-
-void death_reason_known(struct desk *d, struct peer *p)
-{
-    settle_blames(d, p->id, p->innocent);
 }
 
 /* ---- what each flight does ---- */
@@ -184,7 +201,7 @@ void death_of(struct desk *d, struct peer *p)
     if (p->suspect)
         p->suspect = NULL;
     budget_peer_gone(d, p);
-    settle_blames(d, p->innocent ? p->id : 0, p->innocent);
+    settle_blames(d);
     d->grant_due = true;
 }
 
@@ -245,14 +262,14 @@ static void kill_if_over(struct desk *d, struct flight *f)
     snprintf(id, sizeof id, "%llu", (unsigned long long)f->job);
     log_error("time-limit", LOG_OF(id, f->index), "actor=%s state=%s limit_ms=%llu", owner->route,
               lease_state_name(f->seen), (unsigned long long)(d->set.step_limit_ns / 1000000));
-    f->killed = true;
+    f->killed = owner->killed = true;
     alive_signal(owner->pidfd, SIGKILL);
 }
 
 void death_tick(struct desk *d)
 {
     if (d->blames)
-        settle_blames(d, 0, false);
+        settle_blames(d);
     if (d->set.step_limit_ns)
         for (struct flight *f = d->flights; f; f = f->next)
             kill_if_over(d, f);

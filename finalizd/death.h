@@ -4,13 +4,13 @@
  * what was READY or PROVING there keeps its extent and waits (parked) until a living gpud can take
  * it; what was UPLOADED is granted anew; what is on its way is sent elsewhere. Partitions that the
  * dead was working on are suspects: each runs alone next, at a synthd and a gpud that have nothing
- * else. Only a death while alone counts, three fail the job. Kills by the operator, drains and
- * out-of-memory, which the supervisor reports, do not count. */
+ * else. Only a death while alone counts, three fail the job. Drains do not count, nor does SIGKILL
+ * from outside (the operator, the kernel for want of memory): a daemon's own fault never ends so.
+ * The supervisor tells them apart in run/NAME.ended; a death that nobody tells of counts. */
 #pragma once
 #include "state.h"
 
 void death_of(struct desk *d, struct peer *p);
-void death_reason_known(struct desk *d, struct peer *p); /* p->innocent says which */
 
 /* One flight whose owner is dead and that nobody wants any more. */
 void death_takes(struct flight *f, struct peer *dead);

@@ -112,21 +112,6 @@ static void hear_ping(struct desk *d, const char *route, const struct msg_ping *
     lane_send(d->client_lane, route, &pong);
 }
 
-static void hear_scale(struct desk *d, const char *route, const struct msg_scale_ask *m)
-{
-    struct message scale = {.kind = MSG_SCALE};
-    scale.scale.node = m->node;
-    scale.scale.count = m->count;
-    for (struct peer *p = d->peers; p; p = p->next)
-        if (p->actor.kind == ACTOR_SUPERVISOR && p->introduced && peer_send(d, p, &scale)) {
-            answer_ok(d, route, m->tag, "the supervisor was told");
-            return;
-        }
-    struct err e;
-    err_set(&e, ERR_UNAVAILABLE, "no supervisor listens on the desk lane: use `millrace scale`");
-    answer_refused(d, route, m->tag, &e);
-}
-
 static unsigned hear_clients(struct desk *d)
 {
     static struct incoming in;
@@ -169,9 +154,6 @@ static unsigned hear_clients(struct desk *d)
             break;
         case MSG_DRAIN_ASK:
             drain_asked(d, route, &in.m.drain_ask);
-            break;
-        case MSG_SCALE_ASK:
-            hear_scale(d, route, &in.m.scale_ask);
             break;
         case MSG_PING:
             hear_ping(d, route, &in.m.ping);

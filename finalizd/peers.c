@@ -156,26 +156,6 @@ static void bye(struct desk *d, struct peer *p, const struct msg_bye *b)
     d->grant_due = true;
 }
 
-/* The supervisor has reaped a child: that is proof of its death, and says whether anybody is to
- * blame. It comes after the pidfd as a rule. */
-static void exited(struct desk *d, const struct msg_exited *x)
-{
-    struct actor a;
-    if (!actor_parse(&a, x->name, strlen(x->name)))
-        return;
-    for (struct peer *p = d->peers; p; p = p->next) {
-        if (p->actor.kind != a.kind || p->actor.node != a.node || p->actor.index != a.index)
-            continue;
-        if (x->incarnation ? p->actor.incarnation != x->incarnation : p->who.pid != x->pid)
-            continue;
-        p->innocent = p->innocent || x->wanted || x->out_of_memory;
-        if (!p->dead)
-            death_of(d, p);
-        death_reason_known(d, p);
-        return;
-    }
-}
-
 static void circuit_state(struct desk *d, struct peer *p, const struct msg_circuit_state *s)
 {
     struct circuit_entry *c = circuit_by_digest(d, s->circuit);
@@ -208,14 +188,11 @@ bool peers_message(struct desk *d, const struct incoming *in)
     case MSG_HEARTBEAT:
     case MSG_BYE:
     case MSG_CIRCUIT_STATE:
-    case MSG_EXITED:
         break;
     default:
         return false;
     }
-    if (in->m.kind == MSG_EXITED)
-        exited(d, &in->m.exited);
-    else if (!p || !p->introduced)
+    if (!p || !p->introduced)
         ask_who(d, in->peer);
     else if (p->dead)
         log_warn("peer-undead", NULL, "actor=%s", p->route);

@@ -12,7 +12,7 @@ enum {
     TAG_SIGNAL
 };
 
-/* HELLO, READY, BYE, HEARTBEAT, EXITED, CIRCUIT_STATE; true when the message was one of these. */
+/* HELLO, READY, BYE, HEARTBEAT, CIRCUIT_STATE; true when the message was one of these. */
 bool peers_message(struct desk *d, const struct incoming *in);
 
 /* A pidfd has become readable. */

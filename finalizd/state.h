@@ -62,7 +62,8 @@ struct peer {
     int pidfd;                                    /* -1: cannot be watched */
     bool introduced, ready, draining, dead, late; /* introduced: it said HELLO to this desk */
     bool succeeded; /* a later incarnation of its name has entered: it is dead */
-    bool innocent;  /* killed by the operator, by a drain, or for memory */
+    bool innocent;  /* it said BYE: a drain is nobody's fault */
+    bool killed;    /* by the desk, for its time limit */
     bool said_bye;  /* it went by itself */
     uint64_t nodes; /* arenas it has mapped */
     uint64_t heard_ns;

@@ -26,13 +26,15 @@ static uint64_t hash_path(const char *path, uid_t uid)
 const char *instance_default_dir(const char *argument, char *out, size_t n)
 {
     const char *named = argument ? argument : getenv("MILLRACE_DIR");
-    const char *runtime = getenv("XDG_RUNTIME_DIR");
+    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
     if (named && *named)
         snprintf(out, n, "%s", named);
-    else if (runtime && *runtime)
-        snprintf(out, n, "%s/millrace", runtime);
+    else if (state && *state == '/')
+        snprintf(out, n, "%s/millrace", state);
+    else if (home && *home == '/')
+        snprintf(out, n, "%s/.local/state/millrace", home);
     else
-        snprintf(out, n, "/tmp/millrace-%u", (unsigned)getuid());
+        snprintf(out, n, "/var/lib/millrace-%u", (unsigned)getuid());
     return out;
 }
 

@@ -31,7 +31,8 @@ enum err_code instance_open(struct instance *in, const char *dir, struct err *e)
 void instance_close(struct instance *in);
 
 /* The directory an instance is looked for in: the argument when not NULL, else MILLRACE_DIR, else
- * $XDG_RUNTIME_DIR/millrace, else /tmp/millrace-<uid>. Returns out. */
+ * $XDG_STATE_HOME/millrace, else ~/.local/state/millrace (the ledger lies there: it must outlive a
+ * reboot). Returns out. */
 const char *instance_default_dir(const char *argument, char *out, size_t n);
 
 /* Descriptor of the folder where arenas and rings lie (DIR/run/arena), checked to be ours, closed

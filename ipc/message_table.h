@@ -92,18 +92,6 @@
     F(U64, bytes, UINT64_MAX, OPEN, "what it takes of the budget here")                            \
     F(U32, code, 255, OPEN, "enum err_code of a load that failed")                                 \
     F(STR, reason, 511, OPEN, "why it failed")
-#define FIELDS_exited(F)                                                                           \
-    F(STR, name, 31, OPEN, "who")                                                                  \
-    F(U64, incarnation, UINT64_MAX, OPEN, "which run; 0 when it never said")                       \
-    F(U32, pid, 0x7fffffff, OPEN, "its process id")                                                \
-    F(U32, status, UINT32_MAX, OPEN, "as waitpid gives it")                                        \
-    F(U8, wanted, 1, OPEN, "stopped by the operator or a drain: nobody is to be blamed")           \
-    F(U8, out_of_memory, 1, OPEN, "killed by the kernel for memory")
-#define FIELDS_scale(F)                                                                            \
-    F(U64, tag, UINT64_MAX, OPEN, "the asker's number; 0 from the desk")                           \
-    F(U32, node, 255, OPEN, "NUMA node")                                                           \
-    F(U32, count, 255, OPEN, "how many synthd are to run there")
-
 #define MESSAGES_DESK(M)                                                                           \
     M(HELLO, hello, 1, DESK, WHO_STARTED, WHO_DESK,                                                \
       "I am here; first on every lane and after WHO")                                              \
@@ -127,10 +115,7 @@
       "make it resident before it is needed")                                                      \
     M(CIRCUIT_EVICT, circuit_evict, 1, DESK, WHO_DESK, WHO_DAEMONS,                                \
       "give its memory back when idle")                                                            \
-    M(CIRCUIT_STATE, circuit_state, 1, DESK, WHO_DAEMONS, WHO_DESK,                                \
-      "what a circuit takes here now")                                                             \
-    M(EXITED, exited, 1, DESK, ACTOR_BIT(SUPERVISOR), WHO_DESK, "a daemon has ended, and how")     \
-    M(SCALE, scale, 1, DESK, WHO_DESK, ACTOR_BIT(SUPERVISOR), "run so many synthd on a node")
+    M(CIRCUIT_STATE, circuit_state, 1, DESK, WHO_DAEMONS, WHO_DESK, "what a circuit takes here now")
 
 /* --- a gpud's lane ------------------------------------------------------------------------- */
 
@@ -237,8 +222,7 @@
     TAG_FIELD(F)                                                                                   \
     F(STR, name, 31, OPEN, "actor to drain; empty: the instance")                                  \
     F(U32, grace_ms, UINT32_MAX, OPEN, "within this")
-#define FIELDS_scale_ask(F) FIELDS_scale(F)
-#define FIELDS_ping(F)      TAG_FIELD(F)
+#define FIELDS_ping(F) TAG_FIELD(F)
 #define FIELDS_pong(F)                                                                             \
     TAG_FIELD(F)                                                                                   \
     F(U64, epoch, UINT64_MAX, OPEN,                                                                \
@@ -273,8 +257,6 @@
     M(CIRCUIT_REMOVE, circuit_remove, 1, CLIENT, WHO_ASKERS, WHO_DESK, "forget it; OK or REFUSED") \
     M(DRAIN_ASK, drain_ask, 1, CLIENT, WHO_ASKERS, WHO_DESK,                                       \
       "drain an actor or all; OK when it is done")                                                 \
-    M(SCALE_ASK, scale_ask, 1, CLIENT, WHO_ASKERS, WHO_DESK,                                       \
-      "the desk passes it to the supervisor")                                                      \
     M(PING, ping, 1, CLIENT, WHO_ASKERS, WHO_DESK, "are you there")                                \
     M(PONG, pong, 1, CLIENT, WHO_DESK, WHO_ASKERS, "yes, and who I am")
 
