@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 struct args {
     const char *curve, *out, *seed, *form, *shape, *scale;
@@ -265,13 +266,18 @@ static enum err_code run(const struct invocation *in, struct err *e)
     enum err_code rc = check_args(a, e);
     if (rc)
         return rc;
-    if (mkdir(a->out, 0777) != 0 && errno != EEXIST)
+    /* Made first, for a large circuit takes minutes; a refusal leaves none. */
+    bool made = mkdir(a->out, 0777) == 0;
+    if (!made && errno != EEXIST)
         return err_set(e, ERR_IO, "%s: cannot be made: %s", a->out, strerror(errno));
     struct r1cs system;
     fr_t *witness;
     rc = make_circuit(in, &system, &witness, e);
-    if (rc)
+    if (rc) {
+        if (made)
+            rmdir(a->out);
         return rc;
+    }
     struct pool *pool = pool_new((unsigned)a->threads, NULL, e);
     rc = pool ? write_all(in, &system, witness, pool, e) : e->code;
     pool_free(&pool);
