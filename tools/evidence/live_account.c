@@ -65,8 +65,29 @@ static enum span_kind step_of(const struct live_view *view, const struct live_le
     }
 }
 
+/* A daemon that has left a page and is gone: the desk tells it in pieces, and its own outage only
+ * when it is back; until now it has been down since its last heartbeat. */
+static enum err_code add_down(struct live_view *view, struct err *e)
+{
+    for (size_t i = 0; i < view->n_actors; i++) {
+        const struct live_actor *a = &view->actor[i];
+        struct span_source from = {.actor = a->who};
+        struct span s = {.kind = SPAN_DOWN,
+                         .begin_ns = view->now_ns - a->heartbeat_age_ns,
+                         .end_ns = view->now_ns,
+                         .value = actor_to_id(&a->who),
+                         .row = UINT32_MAX,
+                         .reserved = LIVE_STEP_OPEN};
+        if (!a->running && a->who.kind != ACTOR_SYNTHD && spans_add(&view->spans, &s, &from, e))
+            return e->code;
+    }
+    return ERR_OK;
+}
+
 enum err_code live_steps_add(struct live_view *view, struct err *e)
 {
+    if (add_down(view, e))
+        return e->code;
     for (size_t i = 0; i < view->n_leases; i++) {
         const struct live_lease *l = &view->lease[i];
         enum span_kind kind = step_of(view, l);
