@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "harness.h"
+#include "marks.h"
 #include "routes.h"
 #include "settings.h"
 #include "tokens.h"
@@ -59,6 +60,24 @@ static void address(const char *text)
         PROPERTY(s.listen.any.sa_family == AF_INET || s.listen.any.sa_family == AF_INET6);
 }
 
+/* The first line is a Content-Type, the rest a body: counted in one piece and byte by byte. */
+static void form(char *text, size_t n)
+{
+    struct marks whole, single;
+    char *end = memchr(text, '\n', n);
+    if (!end)
+        return;
+    *end++ = '\0';
+    if (!marks_begin(&whole, text))
+        return;
+    single = whole;
+    marks_take(&whole, end, n - (size_t)(end - text));
+    for (char *at = end; at < text + n; at++)
+        marks_take(&single, at, 1);
+    PROPERTY(whole.count == single.count && whole.matched == single.matched);
+    PROPERTY(whole.matched < whole.n);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     if (n < 1)
@@ -68,6 +87,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         tokens((const char *)data + 1, n - 1);
     else if (data[0] == 'p')
         path(text);
+    else if (data[0] == 'f')
+        form(text, strlen(text));
     else
         address(text);
     free(text);

@@ -28,8 +28,7 @@ enum err_code settings_listen(struct settings *s, const char *text, struct err *
         const char *from = text[0] == '[' ? text + 1 : text;
         bool v6 = text[0] == '[', closed = colon > text && colon[-1] == ']';
         const char *end = v6 && closed ? colon - 1 : colon;
-        if (v6 != closed || !parse_port(colon + 1, &port) ||
-            (size_t)(end - from) >= sizeof address)
+        if (v6 != closed || !parse_port(colon + 1, &port) || (size_t)(end - from) >= sizeof address)
             return err_set(e, ERR_USAGE, "listen '%.80s': expected ADDRESS:PORT, such as %s", text,
                            "127.0.0.1:9480 or [::1]:9480");
         memcpy(address, from, (size_t)(end - from));

@@ -6,7 +6,7 @@
 #include "gateway.h"
 #include "span.h"
 
-enum { TURN_MS = 50, WATCHED_MAX = 8192 };
+enum { TURN_MS = 100, WATCHED_MAX = 8192 };
 
 /* A question or a wait on its way to the talk thread. */
 struct post {

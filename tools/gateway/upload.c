@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "gateway.h"
+#include "marks.h"
 #include "request.h"
 
 struct upload {
@@ -21,6 +22,7 @@ struct upload {
     char magic[4];  /* its first bytes */
     bool json, wtns;
     struct MHD_PostProcessor *form;
+    struct marks marks;      /* of the form */
     struct request *request; /* while upload_take runs */
 };
 
@@ -107,7 +109,9 @@ static enum MHD_Result take_part(void *arg, enum MHD_ValueKind kind, const char 
                     "a part of the form has another name than 'input'");
         return MHD_NO;
     }
-    if (off == 0 && (!close_file(u, r) || !open_file(u, r)))
+    /* A part may begin with a piece of no bytes: then its second piece is at 0 as well. */
+    bool begun = u->fd >= 0 && u->bytes == 0;
+    if (off == 0 && !begun && (!close_file(u, r) || !open_file(u, r)))
         return MHD_NO;
     return write_piece(u, r, data, n) ? MHD_YES : MHD_NO;
 }
@@ -132,7 +136,7 @@ struct upload *upload_new(struct request *r)
     }
     if (type && strncasecmp(type, form, sizeof form - 1) == 0) {
         u->form = MHD_create_post_processor(r->connection, 64 << 10, take_part, u);
-        if (!u->form) {
+        if (!u->form || !marks_begin(&u->marks, type)) {
             reply_error(r, 400, "form", "Content-Type", "expected %s with its boundary", form);
             upload_free(&u);
         }
@@ -144,6 +148,7 @@ void upload_take(struct upload *u, struct request *r, const char *data, size_t n
 {
     u->request = r;
     if (u->form) {
+        marks_take(&u->marks, data, n);
         if (MHD_post_process(u->form, data, n) != MHD_YES && !r->status)
             reply_error(r, 400, "form", "body", "not as multipart/form-data has it");
     } else if (u->fd >= 0 || open_file(u, r)) {
@@ -162,6 +167,11 @@ bool upload_end(struct upload *u, struct request *r)
     }
     if (r->status || !close_file(u, r))
         return false;
+    if (u->marks.n && u->marks.count != u->n + 1) {
+        reply_error(r, 400, "empty", "input", "%zu parts in the form, %zu of them are empty",
+                    u->marks.count - 1, u->marks.count - 1 - u->n);
+        return false;
+    }
     if (u->n == 0) {
         reply_error(r, 400, "empty", "body", "expected a witness or an input.json");
         return false;

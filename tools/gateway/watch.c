@@ -9,7 +9,7 @@
 #include "phases.h"
 #include "snapshot.h"
 
-enum { WINDOW_S = 60, TURN_MS = 1000, WAIT_MS = 50 };
+enum { WINDOW_S = 60, TURN_MS = 1000, WAIT_MS = 250 };
 
 struct watch {
     struct gateway *gateway;

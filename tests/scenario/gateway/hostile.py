@@ -1,7 +1,6 @@
 """Callers that may not, requests that are broken, clients that are slow or many: each gets its own
 answer, none stalls another, and the pipeline does not notice."""
 import concurrent.futures
-import threading
 
 from web import *
 
@@ -50,6 +49,12 @@ def broken_requests(w):
     refused(w.post("/v1/jobs?circuit=c", body, headers=headers), 400, "mixed", "input", "witness and input.json in one job")
     refused(w.post("/v1/jobs?circuit=c", body.replace(b'"input"', b'"other"'), headers=headers), 400, "unknown-part", "form", "a part of another name")
     refused(w.post("/v1/jobs?circuit=c", body[:-12], headers=headers), 400, "form", "body", "a form that does not end")
+    body, headers = form(witness, b"", witness)
+    refused(w.post("/v1/jobs?circuit=c", body, headers=headers), 400, "empty", "input", "a form with an empty part")
+    body, headers = form(*[witness] * 500)
+    for cut in range(1, 160, 13):  # a part that began with a piece of no bytes was taken for an empty one
+        a = w.post("/v1/jobs", b"x" * cut + b"\r\n" + body, headers=headers)
+        check(a.error().get("field") == "circuit", f"a large form, {cut} bytes along, is read whole: {a.status} {a.body[:200]}")
     refused(w.get("/v1/jobs?state=odd"), 400, "usage", "state", "a state that there is not")
     refused(w.get("/v1/jobs/0"), 400, "bad-number", "job", "job 0")
     refused(w.get("/v1/jobs/99999999999999999999"), 400, "bad-number", "job", "a job beyond 64 bits")
@@ -228,12 +233,11 @@ with Instance(CONFIG) as m:
     slow_clients(w)
     check(w.post("/v1/jobs?circuit=c&wait=30", witness).status == 200, "it proves still")
     daemons = m.daemons()
-    began = time.monotonic()
-    waiting = threading.Thread(target=lambda: w.get("/events"))  # an open page
-    waiting.start()
-    time.sleep(0.3)
-    check(w.stop() == 0 and time.monotonic() - began < 10, "a clean end, with a page open")
-    waiting.join()
+    with w.socket() as page:
+        page.sendall(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        check(page.recv(15) == b"HTTP/1.1 200 OK", "a page is open")
+        began = time.monotonic()
+        check(w.stop() == 0 and time.monotonic() - began < 10, "a clean end, with a page open")
     t = Web(m).start()
     tokens(m, t)
     t.stop(signal.SIGKILL)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "conns.h"
+#include "marks.h"
 #include "routes.h"
 #include "settings.h"
 #include "span.h"
@@ -153,6 +154,32 @@ static void texts_are_json(void **state)
     text_free(&t);
 }
 
+static size_t marks_in(const char *type, const char *data, size_t piece)
+{
+    struct marks m;
+    size_t n = strlen(data);
+    assert_true(marks_begin(&m, type));
+    for (size_t at = 0; at < n; at += piece)
+        marks_take(&m, data + at, n - at < piece ? n - at : piece);
+    return m.count;
+}
+
+static void boundaries_are_counted_however_they_come(void **state)
+{
+    static const char form[] = "--aab\r\nA: b\r\n\r\n--aab\r\n--aaab\r\n--aa\r\n--aab\r\n\n--aab--";
+    struct marks m;
+    (void)state;
+    for (size_t piece = 1; piece < sizeof form; piece++) {
+        assert_int_equal(marks_in("multipart/form-data; boundary=aab", form, piece), 4);
+        assert_int_equal(marks_in("multipart/form-data; Boundary=\"aab\"; x=y", form, piece), 4);
+    }
+    assert_int_equal(marks_in("boundary=-\n--", "--\n--\n--\n--\n--\n--", 3), 0);
+    assert_false(marks_begin(&m, "multipart/form-data"));
+    assert_false(marks_begin(&m, "multipart/form-data; boundary="));
+    assert_false(marks_begin(&m, "boundary=12345678901234567890123456789012345678901234567890"
+                                 "123456789012345678901"));
+}
+
 static bool is_shut(int fd)
 {
     char c;
@@ -204,6 +231,7 @@ int main(void)
         cmocka_unit_test(a_token_is_found_by_its_hash_alone),
         cmocka_unit_test(a_wrong_line_of_tokens_is_named),
         cmocka_unit_test(texts_are_json),
+        cmocka_unit_test(boundaries_are_counted_however_they_come),
         cmocka_unit_test(slow_connections_end_and_others_do_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
