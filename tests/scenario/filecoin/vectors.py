@@ -92,7 +92,10 @@ with Instance() as m:
         verify(m, v)
         facts = m.json("inspect", key)
         check(facts["kind"] == "params" and facts["publics"] == len(v.publics()), f"{v.name}: inspect")
-    v = vectors[1]
+    v = vectors[NAMES.index("post2k")]  # its rows repeat
+    facts = m.json("inspect", v.path("k.prepared"))
+    check(facts["folds"] == 1 and facts["terms_stored"] * 3 < facts["terms"], f"four challenges are one block: {facts['terms_stored']} of {facts['terms']} terms stored")
+    check(facts["matrices_bytes"] * 2 < facts["matrices_bytes_unfolded"], "and the matrices less than half as large")
     m.env["MILLRACE_TEST_RS"] = v.rs()
     m.up()
     partitions(m, v, v.path(v.name + ".params"))
