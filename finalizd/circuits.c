@@ -178,6 +178,11 @@ static void mapped(struct work *w)
         free(a);
         return;
     }
+    const struct circuit_entry *known = circuit_by_digest(d, a->m.circuit);
+    if (a->m.keep && known && !known->removed) {
+        memcpy(a->m.alias, known->alias, sizeof a->m.alias);
+        a->m.urgent = known->urgent;
+    }
     struct ledger_circuit c = {.alias = a->m.alias, .urgent = a->m.urgent};
     memcpy(c.digest, a->m.circuit, 32);
     ledger_circuit_put(d->ledger, &c, added, a);
@@ -185,6 +190,13 @@ static void mapped(struct work *w)
 
 void circuit_add(struct desk *d, const char *route, const struct msg_circuit_add *m)
 {
+    const struct circuit_entry *known = circuit_by_digest(d, m->circuit);
+    if (known && known->removing) {
+        struct err e;
+        err_set(&e, ERR_REFUSED, "the circuit is being removed: add it again in a moment");
+        answer_refused(d, route, m->tag, &e);
+        return;
+    }
     struct adding *a = calloc(1, sizeof *a);
     INVARIANT(a != NULL);
     a->work.run = map_added;
@@ -198,22 +210,45 @@ void circuit_add(struct desk *d, const char *route, const struct msg_circuit_add
 /* ---- the others ---- */
 
 struct removing {
+    struct work work;
     struct desk *desk;
     struct circuit_entry *circuit;
+    uint8_t digest[32];
     char route[ROUTING_ID_MAX];
     uint64_t tag;
+    struct err err;
 };
 
+static void unlink_run(struct work *w)
+{
+    struct removing *x = (struct removing *)w;
+    store_remove(x->desk->instance.dir_fd, x->digest, &x->err);
+}
+
+static void unlink_done(struct work *w)
+{
+    struct removing *x = (struct removing *)w;
+    x->circuit->removing = false;
+    if (x->err.code)
+        answer_refused(x->desk, x->route, x->tag, &x->err);
+    else
+        answer_ok(x->desk, x->route, x->tag, "circuit removed");
+    free(x);
+}
+
+/* The ledger has forgotten it: now its file goes. Who has it mapped keeps it until the eviction. */
 static void removed(void *arg, const struct ledger_reply *r)
 {
     struct removing *x = arg;
     if (r->err.code) {
-        x->circuit->removed = false;
+        x->circuit->removed = x->circuit->removing = false;
         answer_refused(x->desk, x->route, x->tag, &r->err);
-    } else {
-        answer_ok(x->desk, x->route, x->tag, "circuit removed");
+        free(x);
+        return;
     }
-    free(x);
+    x->work.run = unlink_run;
+    x->work.done = unlink_done;
+    workers_put(x->desk->sweepers, &x->work);
 }
 
 static struct circuit_entry *named(struct desk *d, const char *route, uint64_t tag,
@@ -243,7 +278,8 @@ void circuit_remove(struct desk *d, const char *route, const struct msg_circuit_
     INVARIANT(x != NULL);
     *x = (struct removing){.desk = d, .circuit = c, .tag = m->tag};
     snprintf(x->route, sizeof x->route, "%s", route);
-    c->removed = true;
+    memcpy(x->digest, c->digest, 32);
+    c->removed = c->removing = true;
     budget_keep_reserve(d);
     struct message evict = {.kind = MSG_CIRCUIT_EVICT};
     memcpy(evict.circuit_evict.circuit, c->digest, 32);

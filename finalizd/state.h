@@ -41,7 +41,7 @@ struct circuit_entry {
     unsigned index; /* in the table, stable; what order.h calls circuit */
     uint8_t digest[32];
     char alias[NAME_BYTES];
-    bool urgent, removed;
+    bool urgent, removed, removing; /* removing: until its file is gone */
     struct circuit *map; /* counts and verification key (circuit_head); NULL: cannot be read */
     uint64_t key_bytes;  /* its file: what the host is charged while any daemon maps it, and a
                             device until its daemon says better */

@@ -214,7 +214,8 @@
     TAG_FIELD(F)                                                                                   \
     F(HASH, circuit, 32, OPEN, "digest: it lies in DIR/store already")                             \
     F(STR, alias, 63, OPEN, "friendly name")                                                       \
-    F(U8, urgent, 1, OPEN, "room is reserved for it")
+    F(U8, urgent, 1, OPEN, "room is reserved for it")                                              \
+    F(U8, keep, 1, OPEN, "a circuit that is known keeps its alias and urgency")
 #define FIELDS_circuit_remove(F)                                                                   \
     TAG_FIELD(F)                                                                                   \
     F(STR, circuit, 64, OPEN, "alias or digest")

@@ -117,6 +117,7 @@ int millrace_circuit_add(struct millrace *m, const struct millrace_circuit *c, c
         alias_of(c->key, q.circuit_add.alias);
     }
     q.circuit_add.urgent = c->urgent ? 1 : 0;
+    q.circuit_add.keep = c->keep ? 1 : 0;
     int rc = client_ask_ok(m, &q, -1, out);
     if (!rc && digest_hex)
         digest_to_hex(digest, digest_hex);

@@ -74,6 +74,7 @@ struct millrace_circuit {
     const char *key, *r1cs, *digests, *program, *alias;
     int is_params;    /* read the key as a .params, whatever it looks like */
     int urgent;       /* room is reserved for this circuit */
+    int keep;         /* a circuit that is known keeps the alias and the urgency that it has */
     unsigned threads; /* 0: all */
     int has_publics;  /* a key with another number of public values than this is refused: */
     uint32_t publics;

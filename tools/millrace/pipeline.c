@@ -54,6 +54,7 @@ enum err_code pipeline_circuit(struct millrace *m, const char *key, const struct
                                  .digests = f.digests,
                                  .program = program,
                                  .alias = alias,
+                                 .keep = alias == NULL,
                                  .threads = threads};
     if (say)
         fprintf(stderr, "\radding %s\033[K", key);

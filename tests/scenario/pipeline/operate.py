@@ -92,6 +92,23 @@ with Instance() as m:
     m.ok("await", job, m.path("p.json"), m.path("u.json"))
     check(len(json.load(open(m.path("p.json")))) == 200, "all 200 partitions are proved")
 
+# A circuit that is removed leaves the store; added again, it proves as before.
+with Instance() as m:
+    m.up()
+    def stored():
+        return glob.glob(os.path.join(m.dir, "store", "*.circuit"))
+
+    m.ok("circuit", "add", wide, "--alias", "wide")
+    m.ok("prove", wide, wide_w, m.path("p.json"), m.path("u.json"))
+    check(len(stored()) == 1, f"one circuit is stored: {stored()}")
+    m.ok("circuit", "remove", "wide")
+    check(stored() == [], f"its file is gone: {stored()}")
+    check(m.json("circuit", "list")["circuits"] == [], "the list is empty")
+    code, out, err = m("circuit", "remove", "wide")
+    check(code == 11 and "wide" in err, f"removed twice: {code} {err.strip()}")
+    m.ok("prove", wide, wide_w, m.path("p.json"), m.path("u.json"))
+    verified(m.path("p.json"), m.path("u.json"), fixture("bn128", "wide_12", "vk.json"))
+
 # A gpud that the operator (or the kernel, for memory) kills is not the partition's doing, however
 # often; one that ends by a fault of its own three times while working on it alone is.
 def die_while_proving(m, job, number):
