@@ -35,6 +35,8 @@ struct span_ring *span_ring_open(const struct instance *in, const struct actor *
     struct span_file *file = evidence_create(in, self, suffix, sizeof *file, e);
     if (!file)
         return NULL;
+    /* Every page is written once now, so that no first touch of one falls on a span. */
+    memset(file->span, 0, sizeof file->span);
     struct span_ring *r = malloc(sizeof *r);
     INVARIANT(r != NULL);
     *r = (struct span_ring){.file = file};

@@ -2,8 +2,9 @@
 
     overhead.py BUILD [--pairs 10] [--blocks 12] [--partitions 6] [--circuit wide_12] [--bound 0.5]
 
-Two instances are up, one with MILLRACE_SPANS=off; they take turns, so that what else goes on on the machine
-meets both. Within a pair each works `blocks` times on a job of `partitions`, in the order on off off on ...,
+For each pair two instances are started, one with MILLRACE_SPANS=off (anew for each pair, because where an
+instance's memory happens to lie makes it faster or slower by more than spans do); they take turns, so that
+what else goes on on the machine meets both. Within a pair each works `blocks` times on a job of `partitions`, in the order on off off on ...,
 and the medians of the blocks are compared, since a block that something else disturbed says nothing. What is
 compared is the CPU time of an instance's daemons (of every thread, in nanoseconds), because on a machine that
 others use wall time says more about them; wall time is printed too. The daemons of both are
@@ -59,30 +60,37 @@ def block(m):
 
 
 cpus = sorted(os.sched_getaffinity(0))
-os.sched_setaffinity(0, {cpus[-1]})  # what is started now inherits it
-with Instance(config=CONFIG, env={"MILLRACE_SPANS": "on"}) as on, Instance(config=CONFIG, env={"MILLRACE_SPANS": "off"}) as off:
-    for m in (on, off):
-        m.up()
-        m.ok("circuit", "add", key, "--alias", "bench")
-        block(m)
+
+
+def start(m):
+    os.sched_setaffinity(0, {cpus[-1]})  # what is started now inherits it
+    m.up()
+    m.ok("circuit", "add", key, "--alias", "bench")
     os.sched_setaffinity(0, {cpus[0]})
-    check(any(n.endswith(".spans") for n in on.arenas()), "one instance has span rings")
-    check(not any(n.endswith(".spans") for n in off.arenas()), "the other has none")
-    differences, walls = [], []
-    print(f"{'pair':>4} {'CPU on, s':>10} {'CPU off, s':>10} {'difference':>11} {'wall':>9}")
-    for pair in range(options.pairs):
-        cpus_of, walls_of = {id(on): [], id(off): []}, {id(on): [], id(off): []}
+    block(m)
+
+
+def one_pair(number):
+    """Percent by which the CPU time and the wall time with spans differ from those without."""
+    with Instance(config=CONFIG, env={"MILLRACE_SPANS": "on"}) as on, Instance(config=CONFIG, env={"MILLRACE_SPANS": "off"}) as off:
+        for m in (on, off) if number % 2 == 0 else (off, on):
+            start(m)
+        check(any(n.endswith(".spans") for n in on.arenas()), "one instance has span rings")
+        check(not any(n.endswith(".spans") for n in off.arenas()), "the other has none")
+        cpu, wall = {on: [], off: []}, {on: [], off: []}
         for i in range(options.blocks):
-            order = (on, off) if (i + pair) % 2 == 0 else (off, on)
-            for m in order:
+            for m in (on, off) if (i + number) % 2 == 0 else (off, on):
                 c, w = block(m)
-                cpus_of[id(m)].append(c)
-                walls_of[id(m)].append(w)
-        cpu = {k: statistics.median(v) for k, v in cpus_of.items()}
-        wall = {k: statistics.median(v) for k, v in walls_of.items()}
-        differences.append(100 * (cpu[id(on)] / cpu[id(off)] - 1))
-        walls.append(100 * (wall[id(on)] / wall[id(off)] - 1))
-        print(f"{pair + 1:4} {cpu[id(on)]:10.3f} {cpu[id(off)]:10.3f} {differences[-1]:+10.2f}% {walls[-1]:+8.2f}%", flush=True)
+                cpu[m].append(c)
+                wall[m].append(w)
+        c, w = ({m: statistics.median(x) for m, x in of.items()} for of in (cpu, wall))
+        print(f"{number + 1:4} {c[on]:10.3f} {c[off]:10.3f} {100 * (c[on] / c[off] - 1):+10.2f}% {100 * (w[on] / w[off] - 1):+8.2f}%", flush=True)
+        return 100 * (c[on] / c[off] - 1), 100 * (w[on] / w[off] - 1)
+
+
+print(f"{'pair':>4} {'CPU on, s':>10} {'CPU off, s':>10} {'difference':>11} {'wall':>9}")
+differences, walls = zip(*(one_pair(i) for i in range(options.pairs)))
+if differences:
     mean, half = interval(differences)
     print(f"CPU time with spans: {mean:+.2f} % of that without, 95 % interval {mean - half:+.2f} % to {mean + half:+.2f} %, {options.pairs} pairs of {options.blocks * options.partitions} partitions")
     wall_mean, wall_half = interval(walls)
