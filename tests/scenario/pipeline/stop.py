@@ -29,7 +29,7 @@ def free_after(m):
 
 def proved(m, job):
     with open(os.path.join(m.dir, "log", "gpud.0.log")) as log:
-        return sum("GPU_TIMING" in line and f"job=j-{job} " in line and "outcome=proved" in line for line in log)
+        return sum("GPU_TIMING" in line and f"job={job} " in line and "outcome=proved" in line for line in log)
 
 
 with Instance(env={"MILLRACE_SLOW_AT": "gpud.finish:1000,synthd.matrices:200"}, config="[memory]\narena = 64M\n[gpud]\nbackend = cpu\nevaluate = synthd\n[desk]\nready_bound = 4\n") as m:
