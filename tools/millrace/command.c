@@ -55,7 +55,7 @@ static void option_help(FILE *out, const struct option *o)
 }
 
 /* What every command has; the kinds and places are in command_parse.c. */
-static const struct option common_help[] = {
+const struct option command_common_options[] = {
     {"json", 0, OPTION_FLAG, NULL, 0, "print the result, or the error, as JSON"},
     {"quiet", 'q', OPTION_FLAG, NULL, 0, "no progress on standard error"},
     {"help", 'h', OPTION_FLAG, NULL, 0, "print this"},
@@ -76,7 +76,7 @@ void command_help(FILE *out, const char *path, const struct command *c)
     fprintf(out, "\noptions:\n");
     for (const struct option *o = c->options; o && o->name; o++)
         option_help(out, o);
-    for (const struct option *o = common_help; o->name; o++)
+    for (const struct option *o = command_common_options; o->name; o++)
         option_help(out, o);
 }
 
@@ -87,7 +87,9 @@ static void program_help(FILE *out, const struct command *const *commands)
     list(out, commands);
     fprintf(
         out,
-        "\n`millrace help COMMAND` says more about one; `millrace --version` which build it is.\n"
+        "\n`millrace help COMMAND` says more about one, `millrace help --man` prints the manual "
+        "page;\n"
+        "`millrace --version` which build it is.\n"
         "Exit codes: 0 done, 1 a proof that does not verify, 2 wrong usage, 3 input or output,\n"
         "4 malformed file, 5 value out of range, 6 files that do not belong together,\n"
         "7 unsatisfied circuit, 8 no memory, 9 not supported, 10 no instance, 11 refused,\n"
@@ -153,6 +155,10 @@ static int help_command(const struct command *const *commands, int argc, char **
 {
     if (argc == 0) {
         program_help(stdout, commands);
+        return 0;
+    }
+    if (strcmp(argv[0], "--man") == 0 && argc == 1) {
+        command_man(stdout, commands);
         return 0;
     }
     struct path path = {{0}};

@@ -87,5 +87,9 @@ enum err_code command_parse(const struct command *c, int argc, char **argv, stru
 /* The help of one command (path: "testkit setup"). */
 void command_help(FILE *out, const char *path, const struct command *c);
 
+/* The manual page, in roff: every command with its options (millrace help --man). */
+void command_man(FILE *out, const struct command *const *commands);
+extern const struct option command_common_options[]; /* what every command has */
+
 /* For progress: standard error is a terminal, and neither --quiet nor --json was given. */
 bool command_shows_progress(const struct invocation *in);
