@@ -89,8 +89,8 @@ static enum err_code check_publics(struct millrace *m, const struct millrace_cir
                                      c->key, n, c->publics);
 }
 
-int millrace_circuit_add(struct millrace *m, const struct millrace_circuit *c, char *digest_hex,
-                         struct millrace_error *out)
+static int add(struct millrace *m, const struct millrace_circuit *c, char *digest_hex,
+               struct millrace_error *out)
 {
     struct err e = {0};
     uint8_t digest[DIGEST_BYTES];
@@ -121,5 +121,16 @@ int millrace_circuit_add(struct millrace *m, const struct millrace_circuit *c, c
     int rc = client_ask_ok(m, &q, -1, out);
     if (!rc && digest_hex)
         digest_to_hex(digest, digest_hex);
+    return rc;
+}
+
+int millrace_circuit_add(struct millrace *m, const struct millrace_circuit *c, char *digest_hex,
+                         struct millrace_error *e)
+{
+    int lock = client_store_lock(m, false, e);
+    if (lock < 0)
+        return ERR_IO;
+    int rc = add(m, c, digest_hex, e);
+    close(lock);
     return rc;
 }
