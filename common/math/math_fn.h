@@ -10,8 +10,8 @@
  * curve tables are made (curve.c), so that no multiplication pays for the choice. */
 #pragma once
 
-#define MATH_FN      static inline __attribute__((unused))
-#define MATH_FN_HOT  static inline __attribute__((unused, always_inline))
+#define MATH_FN     static inline __attribute__((unused))
+#define MATH_FN_HOT static inline __attribute__((unused, always_inline))
 /* Large bodies with many callers: one copy in a translation unit, so that a formula over Fq2 stays
  * within the instruction cache and compiles in seconds. */
 #define MATH_FN_CALL static __attribute__((unused, noinline))
