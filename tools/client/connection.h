@@ -36,11 +36,3 @@ int client_ask(struct millrace *m, struct message *question, int64_t timeout_ms,
 /* A question that OK or REFUSED answers. */
 int client_ask_ok(struct millrace *m, struct message *question, int64_t timeout_ms,
                   struct millrace_error *e);
-
-/* A circuit's name into a question's field; ERR_USAGE when it cannot be one. */
-int client_name_circuit(char field[65], const char *circuit, struct millrace_error *e);
-
-/* Locks the store until the descriptor is closed, by death too: additions share it, a removal has
- * it alone, so that no circuit is told to the desk whose files another client is about to delete.
- * -1: it cannot be locked. */
-int client_store_lock(struct millrace *m, bool exclusive, struct millrace_error *e);

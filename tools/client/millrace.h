@@ -81,8 +81,8 @@ struct millrace_circuit {
 };
 int millrace_circuit_add(struct millrace *m, const struct millrace_circuit *c, char *digest_hex,
                          struct millrace_error *e);
-/* Forgets a circuit and deletes its files in the store; refused while open jobs use it. Waits for
- * additions that are under way. */
+/* Forgets a circuit, and the desk deletes its files in the store; refused while open jobs use it.
+ */
 int millrace_circuit_remove(struct millrace *m, const char *circuit, struct millrace_error *e);
 int millrace_preload(struct millrace *m, const char *circuit, struct millrace_error *e);
 int millrace_evict(struct millrace *m, const char *circuit, struct millrace_error *e);

@@ -1,4 +1,4 @@
-/* Reports in JSON, and what an operator asks for: drain, preload, evict. */
+/* Reports in JSON, and what an operator asks for: drain, preload, evict, circuits. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +77,7 @@ int millrace_report(struct millrace *m, enum millrace_report what, uint64_t numb
     return 0;
 }
 
-int client_name_circuit(char field[65], const char *circuit, struct millrace_error *e)
+static int name_circuit(char field[65], const char *circuit, struct millrace_error *e)
 {
     if (!circuit || !circuit[0] || strlen(circuit) > 64)
         return client_error(e, ERR_USAGE, "a circuit is named by its alias or its 64-digit digest");
@@ -88,14 +88,14 @@ int client_name_circuit(char field[65], const char *circuit, struct millrace_err
 int millrace_preload(struct millrace *m, const char *circuit, struct millrace_error *e)
 {
     struct message q = {.kind = MSG_PRELOAD};
-    int rc = client_name_circuit(q.preload.circuit, circuit, e);
+    int rc = name_circuit(q.preload.circuit, circuit, e);
     return rc ? rc : client_ask_ok(m, &q, -1, e);
 }
 
 int millrace_evict(struct millrace *m, const char *circuit, struct millrace_error *e)
 {
     struct message q = {.kind = MSG_EVICT};
-    int rc = client_name_circuit(q.evict.circuit, circuit, e);
+    int rc = name_circuit(q.evict.circuit, circuit, e);
     return rc ? rc : client_ask_ok(m, &q, -1, e);
 }
 
@@ -109,4 +109,11 @@ int millrace_drain(struct millrace *m, const char *name, uint64_t grace_ms,
         strcpy(q.drain_ask.name, name);
     q.drain_ask.grace_ms = grace_ms > UINT32_MAX ? UINT32_MAX : (uint32_t)grace_ms;
     return client_ask_ok(m, &q, (int64_t)grace_ms + 30000, e);
+}
+
+int millrace_circuit_remove(struct millrace *m, const char *circuit, struct millrace_error *e)
+{
+    struct message q = {.kind = MSG_CIRCUIT_REMOVE};
+    int rc = name_circuit(q.circuit_remove.circuit, circuit, e);
+    return rc ? rc : client_ask_ok(m, &q, -1, e);
 }
