@@ -5,5 +5,9 @@
 #include <stdint.h>
 #include "err.h"
 
-/* Leaves about `bytes` of live blocks with as many free ones between them. ERR_MEMORY. */
-enum err_code ballast_make(uint64_t bytes, struct err *e);
+struct workers;
+/* Leaves about `bytes` of live blocks with as many free ones between them, made by the thread of
+ * `trimmer` (which has one) and so in that thread's malloc arena. malloc_trim holds an arena's lock
+ * for as long as it walks it: the one that takes long is one that nobody else allocates from.
+ * ERR_MEMORY. */
+enum err_code ballast_make(uint64_t bytes, struct workers *trimmer, struct err *e);

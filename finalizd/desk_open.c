@@ -93,7 +93,7 @@ static enum err_code start_threads(struct desk *d, const struct finisher_ops *op
     d->intake = workers_new(1, "intake", e); /* its own: a wipe before it would be waited for */
     if (!d->intake)
         return e->code;
-    if (d->set.malloc_trim && !(d->trimmer = workers_new(1, "trim", e)))
+    if ((d->set.malloc_trim || d->set.ballast_bytes) && !(d->trimmer = workers_new(1, "trim", e)))
         return e->code;
     d->finisher = finisher_new((unsigned)d->set.finishers, ops, &d->instance, &d->self, e);
     return d->finisher ? ERR_OK : e->code;
@@ -131,7 +131,7 @@ struct desk *desk_open(const char *dir, const struct finisher_ops *ops, struct e
         actor_enter(&d->self, &d->instance, &d->lock_fd, e) || read_settings(d, e) ||
         block_signals(d, e) || open_ledger(d, e) || attach_arenas(d, e) ||
         start_threads(d, ops, e) || open_lanes(d, e) ||
-        (d->set.ballast_bytes && ballast_make(d->set.ballast_bytes, e))) {
+        (d->set.ballast_bytes && ballast_make(d->set.ballast_bytes, d->trimmer, e))) {
         desk_close(&d);
         return NULL;
     }

@@ -64,7 +64,7 @@ static void trimmed(struct work *w)
  * while one runs are one. */
 void settle_trim(struct desk *d)
 {
-    if (!d->trimmer || d->trim_queued)
+    if (!d->set.malloc_trim || d->trim_queued)
         return;
     d->trim_queued = true;
     d->trim.run = run_trim;

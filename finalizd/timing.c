@@ -98,7 +98,7 @@ void timing_settled(const struct flight *f, const struct fin_begin *b)
                [SETTLE] = between(b->begin_ns, end),
                [TOTAL] = between(begin, end)},
     };
-    if (d->trimmer)
+    if (d->set.malloc_trim)
         keep_line(d, &l);
     else
         log_line(&l, 0);

@@ -4,6 +4,7 @@
  * partitions/s on two cores and 50 us of finalizd's CPU each.
  *
  *   bench_desk [PARTITIONS]          default 40,000 */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,6 +43,21 @@ static unsigned size_of(uint64_t tag)
     return tag & 1 ? 16 : 1;
 }
 
+/* Empty ones: the desk looks whether they are there, the simulated synthd reads none. */
+static void make_inputs(const char *spool, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        char path[128];
+        snprintf(path, sizeof path, "spool/%s.%u", spool, i);
+        int fd = openat(rig.in.dir_fd, path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+        if (fd < 0) {
+            perror(path);
+            exit(1);
+        }
+        close(fd);
+    }
+}
+
 static void submit(struct pace *p)
 {
     struct message m = {.kind = MSG_SUBMIT};
@@ -50,7 +66,8 @@ static void submit(struct pace *p)
     strcpy(m.submit.circuit, "mul");
     snprintf(m.submit.spool, sizeof m.submit.spool, "b%" PRIu64, p->jobs);
     m.submit.partitions = size_of(p->jobs);
-    m.submit.is_volatile = 1; /* no input is there: nothing reads one */
+    m.submit.is_volatile = 1;
+    make_inputs(m.submit.spool, m.submit.partitions);
     if (lane_send(rig.lane, NULL, &m) == LANE_SENT)
         p->submitted += size_of(p->jobs);
     else
