@@ -7,7 +7,8 @@
  *
  * --size is for each node; K, M, G, T multiply by powers of 1024. auto takes a quarter of what the
  * machine (or cgroup) has available, shared out over the nodes. --path puts them on another tmpfs
- * or hugetlbfs than /dev/shm. create leaves arenas that exist already as they are. */
+ * or hugetlbfs than /dev/shm. create leaves arenas that exist already as they are, and first
+ * removes those of the same user whose instance is gone. */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -22,6 +23,7 @@
 #include "instance.h"
 #include "lease.h"
 #include "node.h"
+#include "sweep.h"
 
 struct options {
     char dir[4096];
@@ -76,6 +78,7 @@ static uint64_t automatic_size(int dir_fd, unsigned n_nodes)
 static int open_folder(const struct instance *in, const char *path, struct err *e)
 {
     char folder[4096];
+    sweep_gone(path ? path : "/dev/shm");
     if (path)
         snprintf(folder, sizeof folder, "%s/millrace-%u-%016" PRIx64, path, (unsigned)geteuid(),
                  in->hash);
@@ -94,7 +97,12 @@ static int open_folder(const struct instance *in, const char *path, struct err *
         err_set(e, ERR_IO, "%s/run/arena: cannot make the link: %s", in->dir, strerror(errno));
         return -1;
     }
-    return instance_arena_fd(in, e);
+    int fd = instance_arena_fd(in, e);
+    if (fd >= 0 && sweep_sign(in, fd, e)) {
+        close(fd);
+        return -1;
+    }
+    return fd;
 }
 
 static const char *placement_words(uint32_t p)

@@ -109,6 +109,21 @@ with Instance() as m:
     m.ok("prove", wide, wide_w, m.path("p.json"), m.path("u.json"))
     verified(m.path("p.json"), m.path("u.json"), fixture("bn128", "wide_12", "vk.json"))
 
+# Somebody kills everything and deletes the directory: the next instance to start takes the shared
+# memory back. That of a living instance stays.
+with Instance() as left, Instance() as m, Instance() as alive:
+    left.up()
+    alive.up()
+    segment, lives = os.readlink(os.path.join(left.dir, "run", "arena")), os.readlink(os.path.join(alive.dir, "run", "arena"))
+    for pid in [left.supervisor()["pid"], *left.daemons().values()]:
+        os.kill(pid, signal.SIGKILL)
+    left.wait_for("everything dead", lambda: not left.pids(), 20)
+    os.rename(left.dir, left.dir + ".gone")
+    check(os.path.isdir(segment), "its arenas are still there")
+    m.up()
+    check(not os.path.exists(segment), "the next start removed them")
+    check(os.path.isdir(lives) and alive.json("status")["state"] == "running", "the living keep theirs")
+
 # A gpud that the operator (or the kernel, for memory) kills is not the partition's doing, however
 # often; one that ends by a fault of its own three times while working on it alone is.
 def die_while_proving(m, job, number):
@@ -125,7 +140,8 @@ def die_while_proving(m, job, number):
 
 with Instance(config="[gpud]\nthreads = 1\n") as m:
     m.up()
-    big, big_w = fixture("bls12381", "wide_12", ".zkey"), fixture("bls12381", "wide_12", ".wtns")
+    run(MILLRACE, "testkit", "generate", "--log2", "15", "--curve", "bls12-381", "--out", m.path("big"))
+    big, big_w = m.path("big/circuit.zkey"), m.path("big/circuit.wtns")
     m.ok("circuit", "add", big)
     for number, most, expected in ((signal.SIGKILL, 4, 0), (signal.SIGSEGV, 20, 14)):
         job = m.ok("submit", big, big_w).strip()
