@@ -95,7 +95,7 @@ static void overwrite(int fd)
 {
     static const uint8_t zeros[1 << 16];
     struct stat st;
-    if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size == 0)
         return;
     for (off_t at = 0; at < st.st_size;) {
         size_t n = st.st_size - at < (off_t)sizeof zeros ? (size_t)(st.st_size - at) : sizeof zeros;
