@@ -84,8 +84,8 @@ static struct subject from_setup(const struct curve *c, uint32_t n_constraints, 
     close(fd);
     const struct generate_options how = {c, n_constraints, 2, 3, 0.5, 7};
     expect_ok(generate_circuit(&how, &system, &s.w, &e), &e);
-    const struct setup_options options = {NULL, basis == H_MONOMIAL ? ROOT_BELLMAN : ROOT_SNARKJS,
-                                          basis, false};
+    const struct setup_options options = {
+        .roots = basis == H_MONOMIAL ? ROOT_BELLMAN : ROOT_SNARKJS, .h_basis = basis};
     struct setup *setup = setup_new(&system, &options, NULL, &e);
     if (!setup)
         fail_msg("%s", e.text);
